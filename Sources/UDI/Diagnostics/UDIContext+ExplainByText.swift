@@ -11,7 +11,7 @@ extension UDIContext {
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: The explanation, or nil if nothing in this context's tree is registered under this key. A recorded
   ///   removed binding counts as registered.
-  /// - Complexity: The same as for ``explain(_:named:search:)``, and O(bindings and providers of the tree).
+  /// - Complexity: The same as for ``explain(_:named:search:with:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
     let keys = change { node, _ in
       BreadthFirst(node.root).flatMap { element in
