@@ -75,7 +75,7 @@ let package = Package(
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
       swiftSettings: settings),
-    .testTarget(name: "UDITests", dependencies: ["UDI", "TreeModel"], swiftSettings: settings),
+    .testTarget(name: "UDITests", dependencies: ["UDI", "UDITesting", "TreeModel"], swiftSettings: settings),
     .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
     .testTarget(name: "UDIInspectorTests", dependencies: ["UDI", "UDIInspector"], swiftSettings: settings),
     // Serves and writes pages, for a browser.

@@ -2,8 +2,7 @@ public import Testing
 public import UDI
 
 /// Makes an instance with each provider of a context and of the contexts below it, and fails the test for each instance
-/// that cannot be made, or cannot be converted to a type that `implements` serves it as. Providers that take arguments
-/// are left out.
+/// that cannot be made, or is not of a type that `implements` serves it as. Providers that take arguments are left out.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {

@@ -27,6 +27,8 @@ struct ProvidersArticle {
     }
   }
   final class Child: Sendable {}
+  protocol Reader: AnyObject, Sendable {}
+  protocol Writer: AnyObject, Sendable {}
   protocol Codec: Sendable {}
   struct FastCodec: Codec {}
   enum Speed { case low, high }
@@ -102,6 +104,21 @@ struct ProvidersArticle {
       parent.child = context.link(Child.self)
     }
     #expect(try app.require(Parent.self).child === app.link(Child.self))
+  }
+
+  @Test func otherTypes() throws {
+    final class Store: Reader, Writer {}
+    final class Search: Sendable {
+      let store: Store
+      init(in store: Store) { self.store = store }
+    }
+    let app = UDIContext(tag: "App")
+    app.register(Store.self, lifetime: .context) { Store() }.implements((any Reader).self)
+    app.register((any Writer).self) { context in try context.require(Store.self) }
+    app.register(Search.self, lifetime: .context) { context in Search(in: try context.require(Store.self)) }
+    let store = try app.require(Store.self)
+    #expect(try app.require((any Reader).self) === store && app.require((any Writer).self) === store)
+    #expect(try app.require(Search.self).store === store)
   }
 
   @Test func metadata() {

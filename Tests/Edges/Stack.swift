@@ -27,24 +27,6 @@ extension Edges {
       context.register(Product.self) { context in try context.withScope(tag: "child") { try $0.require(Product.self) } }
       return try context.require(Product.self)
     }
-    onStack(kibibytes, "conversions for child contexts") {
-      let context = UDIContext(tag: "context", search: .ancestors)
-      let innermost = Mutex(context)
-      let failure = Mutex<(any Error)?>(nil)
-      context.register(Product.self) { Product() }.implements((any Role).self) { product in
-        let child = innermost.withLock { context in
-          if let child = try? context.makeScope(tag: "child") { context = child }
-          return context
-        }
-        do { return try child.require((any Role).self) } catch {
-          failure.withLock { $0 = $0 ?? error }
-          return product
-        }
-      }
-      _ = try context.require((any Role).self)
-      if let failure = failure.withLock({ $0 }) { throw failure }
-      return Product()
-    }
   }
 
   /// Checks that a body throws a cycle error on a stack of a given size.
@@ -65,6 +47,5 @@ extension Edges {
     print("\(what), \(kibibytes) KiB: an error with a path of \(length ?? 0)")
   }
 
-  private protocol Role: AnyObject, Sendable {}
-  private final class Product: Role {}
+  private final class Product: Sendable {}
 }

@@ -299,6 +299,6 @@ final class Dashboard: UDIObject {
 /// A module in the module: it belongs to the main actor, and may register what is not `Sendable`.
 struct ScreenModule: UDIModule {
   func register(in context: UDIContext) {
-    context.register(Screen.self, lifetime: .context) { @MainActor in Screen() }.implements((any Clock).self) { $0 }
+    context.register(Screen.self, lifetime: .context) { @MainActor in Screen() }.implements((any Clock).self)
   }
 }

@@ -48,14 +48,10 @@ nonisolated func rules(_ context: UDIContext) -> sending Report {
   return report
 }
 
-nonisolated func conversions(_ registration: UDIRegistration<Counter>) {
-  registration.implements(Reading.self) { Reading(count: $0.count) }  // refused
-}
-
 @MainActor final class Panel: @MainActor Local { var count = 0 }
 
-@MainActor func conversions(_ registration: UDIRegistration<Panel>) {
-  registration.implements((any Local & Sendable).self) { $0 }  // refused: cannot be used in nonisolated context
+nonisolated func conversions(_ context: UDIContext) {
+  context.register((any Local & Sendable).self) { try $0.require(Panel.self) }  // refused: main actor-isolated
 }
 
 nonisolated func factories(_ context: UDIContext, _ counter: Counter) {
@@ -200,7 +196,7 @@ nonisolated func withoutParameters(_ context: UDIContext) {
   let _: any Local = try context.require()
   context.rules(for: Report.self).inject(\.counter)
   context.inject(into: Report())
-  context.register(Counter.self) { Counter() }.implements(Reading.self) { Reading(count: $0.count) }
+  context.register(Counter.self) { Counter() }.implements((any Local).self)
 }
 
 nonisolated func allowed(_ rules: UDIRules<Report>) async {
@@ -214,26 +210,20 @@ protocol Service: Sendable {}
 struct Shop: Service {}
 final class Window: Local { var count = 0 }
 
-nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any Service)?, _ number: Int?) throws {
+nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any Service)?, _ number: Int?) {
   context.provide(shop)  // warned: unwrap it first: a lookup of the type
   context.provide(service)  // warned: unwrap it first: a lookup of the type
   context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: a lookup of the type
   context.provide(service, named: "main")  // warned: unwrap it first: a lookup of the type
-  _ = try context.require((any Service)?.self)  // warned: ask for the type without the question mark, or use `link`
-  _ = try context.require(Shop?.self, named: "x")  // warned: ask for the type without the question mark, or use `link`
   _ = context.link(Shop.self, named: UDIName(number))  // warned: `named: value.map { UDIName($0) }`
-  _ = context.link((any Service)?.self)  // warned: without the question mark: `link` returns an optional anyway
-  _ = context.link(Shop?.self, named: "x")  // warned: without the question mark: `link` returns an optional anyway
   _ = UDIName(Optional("text"))  // warned: unwrap it first
   _ = UDIName(nil)  // refused: generic parameter
   context.bind(Tool(), as: Tool.self, named: number)  // refused: cannot convert value of type 'Int?'
 }
 
-@MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?) throws {
+@MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?) {
   context.provide(window)  // warned: unwrap it first: a lookup of the type
   context.provide(local, named: "main")  // warned: unwrap it first: a lookup of the type
-  _ = try context.require((any Local)?.self)  // warned: ask for the type without the question mark, or use `link`
-  _ = context.link((any Local)?.self)  // warned: without the question mark: `link` returns an optional anyway
   _ = UDIName(window)  // warned: unwrap it first
 }
 
@@ -248,14 +238,7 @@ final class Ledger: UDIObject {
   @Required var local: (any Local)?  // warned: write the type without the question mark, or use @Linked
   @Required var allowed: any Service
   @Required(named: "main", search: .local) var alsoAllowed: any Local
-  func didAttachContext() {
-    _ = try? require((any Service)?.self)  // warned: or use `link`
-    _ = link((any Service)?.self)  // warned: without the question mark: `link` returns an optional anyway
-  }
-  @MainActor func more() {
-    _ = try? require((any Local)?.self, named: "main")  // warned: or use `link`
-    _ = link((any Local)?.self)  // warned: without the question mark: `link` returns an optional anyway
-  }
+  func didAttachContext() {}
 }
 
 nonisolated func allowedOptionals<Value>(

@@ -29,6 +29,10 @@ protocol Missing: AnyObject, Sendable {}
 extension Host: Made, Kept {}
 context.register((any Made).self) { Host() }
 context.register((any Kept).self, lifetime: .context) { Host() }
+// A context of its own, because "made-and-kept" resets all that its context has.
+let other = UDIContext(tag: "other")
+registerNumbered(in: other)
+registerGraph(in: other)
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
@@ -61,6 +65,9 @@ case "made-and-kept":
     context.reset()
     return context.link((any Kept).self) != nil
   }
+case "argument": repeating { other.link((any Numbered).self, with: 5) != nil }
+case "graph": repeating { other.link((any Top).self) != nil }
+case "scope": repeating { useScope(of: context) }
 case "register": register(count)
 default: fatalError("no kind \(arguments[3])")
 }

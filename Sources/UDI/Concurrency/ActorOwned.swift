@@ -7,12 +7,13 @@
 @usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
   // Unchecked: the value is used only on the actor. Code that reads it makes sure that it runs there.
-  private var content: Value?
+  /// Written only when nothing else can read it any more, so accesses are not checked for overlaps.
+  @exclusivity(unchecked) private var content: Value?
   /// Nil if the value may be released anywhere.
   private let actor: (any Actor)?
 
   init(_ value: consuming Value, by actor: (any Actor)?) {
-    content = value
+    unsafe content = value
     self.actor = actor
   }
 
@@ -25,7 +26,7 @@ final class ActorOwned<Value>: @unchecked Sendable {
   @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
-    guard let actor, let content = content.take() else { return }
+    guard let actor, let content = unsafe content.take() else { return }
     if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
     // The value is passed on to a carrier, so that this thread never holds the last reference to the value. By the time
     // the carrier is released, it is already empty.
@@ -33,7 +34,12 @@ final class ActorOwned<Value>: @unchecked Sendable {
     Task.detached { await carrier.empty(on: actor) }
   }
 
-  private func empty(on actor: isolated any Actor) { content = nil }
+  private func empty(on actor: isolated any Actor) { unsafe content = nil }
+}
+
+extension ActorOwned: CustomReflectable {
+  /// Empty, because any code can make a mirror, on any thread.
+  @usableFromInline var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.

@@ -58,27 +58,3 @@ func writeToStandardError(_ line: String) {
     bytes = bytes.dropFirst(written)
   }
 }
-
-/// Allocates memory directly from the C library.
-///
-/// With the standard library's `allocate`, the benchmark "make a scope, bind 3, link 5, end it" would take 2 to 3 %
-/// longer.
-///
-/// - Parameters:
-///   - byteCount: The number of bytes.
-///   - alignment: The alignment in bytes, a power of two.
-@inline(__always)
-func allocateMemory(byteCount: Int, alignment: Int) -> UnsafeMutableRawPointer {
-  // `malloc` aligns to at least two words on all our platforms.
-  var memory: UnsafeMutableRawPointer?
-  if alignment <= 2 * MemoryLayout<UInt>.size {
-    unsafe memory = malloc(byteCount)
-  } else if unsafe posix_memalign(&memory, alignment, byteCount) != 0 {
-    unsafe memory = nil
-  }
-  guard let memory = unsafe memory else { fatalError("out of memory: \(byteCount) bytes") }
-  return unsafe memory
-}
-
-/// Frees memory that `allocateMemory` allocated.
-func freeMemory(_ memory: UnsafeMutableRawPointer) { unsafe free(memory) }

@@ -20,7 +20,7 @@ package enum Schedule {
     case storesTask
     /// A consumer has looked something up, and is about to compare the answer with the last one.
     case hasLooked
-    /// A consumer is about to be suspended until there is a change.
+    /// A consumer, or a call of `whileAvailable`, is about to be suspended until there is a change.
     case awaitsChange
     /// A lookup upwards is moving on from a context to its parent. The locks of both contexts are held.
     case climbing

@@ -6,8 +6,7 @@
 /// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`. For
 /// the library only.
 public struct UDIReach: Equatable, Sendable {
-  // The type is not an enum, because a lookup uses the mask directly. With an enum, the benchmark "link, bound there"
-  // would take longer.
+  // The type is not an enum, because a lookup uses the mask directly.
 
   /// The bits that a `LookupForm` takes from a `TypeToken`.
   @usableFromInline let mask: UInt
@@ -23,12 +22,12 @@ public struct UDIReach: Equatable, Sendable {
 
   /// The type is `Sendable`.
   @inlinable
-  static var anywhere: UDIReach {
+  package static var anywhere: UDIReach {
     @inline(__always) get { UDIReach(mask: 0b101) }
   }
   /// The compiler does not know that the type is `Sendable`.
   @inlinable
-  static var mainActor: UDIReach {
+  package static var mainActor: UDIReach {
     @inline(__always) get { UDIReach(mask: 0b010) }
   }
 }

@@ -6,8 +6,7 @@
 /// The type is marked safe, because all code follows a rule that keeps these references valid. The compiler cannot
 /// check the rule. Before a `Binding` or a `UDIAttachment` is freed, every such reference to it is removed, under the
 /// lock that guards the reference (see `Tree.swift`). Therefore, if a reference is read under the lock that guards it,
-/// its object lives at least until the lock is released. References to keys need no lock: `HeldKey` retains keys with a
-/// name, and keys without a name are never freed.
+/// its object lives at least until the lock is released. A key is held by its entries.
 @usableFromInline
 @safe
 struct Unretained<Object: AnyObject>: Hashable {
@@ -32,11 +31,8 @@ struct Unretained<Object: AnyObject>: Hashable {
     try unsafe reference._withUnsafeGuaranteedRef(body)
   }
 
-  /// Retains the object. Every call must be balanced by one of `release`.
+  /// Retains the object for ever.
   func retain() { unsafe _ = reference.retain() }
-
-  /// Releases the object, to balance a call of `retain`.
-  func release() { unsafe reference.release() }
 
   /// The object's address, which distinguishes it from other objects.
   var address: UInt { unsafe UInt(bitPattern: reference.toOpaque()) }

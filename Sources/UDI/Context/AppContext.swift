@@ -3,12 +3,10 @@
 /// Inside ``withAppContext(_:operation:)``, this is the context that was passed to it. Otherwise it is the process's
 /// root, which ``replaceAppContext(with:)`` replaces. A test, or any part of a program, can therefore run code with a
 /// separate tree, without that code knowing.
-public var AppContext: UDIContext {
-  RootContext.ofTask ?? RootContext.ofProcess
-}
+public var AppContext: UDIContext { roots.current }
 
 /// Whether ``withAppContext(_:operation:)`` has set the current ``AppContext``.
-package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
+package var hasAppContextOfTask: Bool { roots.isSetByTask }
 
 /// Runs an operation with the given context as ``AppContext``.
 ///
@@ -24,7 +22,7 @@ package var hasAppContextOfTask: Bool { RootContext.ofTask != nil }
 public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try RootContext.$ofTask.set(context, during: operation)
+  try roots.with(context, operation)
 }
 
 /// Runs an asynchronous operation with the given context as ``AppContext``.
@@ -37,7 +35,7 @@ public func withAppContext<Result, Failure: Error>(
 nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  try await RootContext.$ofTask.set(context, during: operation)
+  try await roots.with(context, operation)
 }
 
 /// Replaces the process's ``AppContext``, which applies to code outside ``withAppContext(_:operation:)``: for example,
@@ -49,25 +47,9 @@ nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
 /// - Returns: The previous root, so that the caller can put it back.
 @discardableResult
 public func replaceAppContext(with context: UDIContext) -> UDIContext {
-  RootContext.replace(with: context)
+  roots.replaceProcess(with: context)
 }
 
-private enum RootContext {
-  @TaskLocal static var ofTask: UDIContext?
-
-  private static let lock = Lock()
-  /// The process's root context, guarded by `lock`. Leak audits are not notified of the initial one, because it stays
-  /// from its first use until the process ends, unless it is replaced.
-  private nonisolated(unsafe) static var process = UDIContext(unaudited: "App")
-
-  static var ofProcess: UDIContext { lock.withLock { unsafe process } }
-
-  static func replace(with context: UDIContext) -> UDIContext {
-    // The old context is returned, so it is not released under the lock.
-    lock.withLock {
-      let old = unsafe process
-      unsafe process = context
-      return old
-    }
-  }
-}
+/// Leak audits are not notified of the process's initial root, because it stays from its first use until the process
+/// ends, unless it is replaced.
+private let roots = Scoped(UDIContext(unaudited: "App"))

@@ -98,25 +98,20 @@ extension UDIContext {
 
 extension UDIContext {
   /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
-  /// compiler knows whether there is metadata. If it were compiled here, the benchmark "make a scope, bind 3, link 5,
-  /// end it" would take 9 % longer.
+  /// compiler knows whether there is metadata.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
     _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach
   ) {
-    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { add($0) }
-  }
-
-  func add(_ request: borrowing BindRequest) {
-    request.tellAttachment()
-    // The binding is in an optional variable, because a closure cannot consume a constant that it captures.
-    var binding = Optional(Binding.make(request, binder: .context))
-    let isMulti = request.isMulti
-    change { node, garbage in
-      // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
-      if BindingAudit.isOn { node.remember(self) }
-      if let binding = binding.take() { node.bind(binding, moving: !isMulti, &garbage) }
+    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { request in
+      request.tellAttachment()
+      let binding = Binding.make(request, binder: .context)
+      change { node, garbage in
+        // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
+        if AuditNotice.isOn { node.remember(self) }
+        node.bind(binding, moving: !isMulti, &garbage)
+      }
     }
   }
 }

@@ -101,7 +101,7 @@ extension UDILinking {
 extension UDIOrigin {
   fileprivate func descendant(_ tag: String, _ verb: String, _ site: UDICallSite) -> UDIContext? {
     let context =
-      switch start {
+      switch self {
       case .context(let context): context as UDIContext?
       case .object(let attachment, let owner):
         attachment.effectiveContext(verb, owner, describing: { "the context \"\(oneLine(tag))\"" }, at: site)

@@ -1,118 +1,31 @@
-/// How the typed verbs call the untyped core and get typed results.
+/// Lookups by the untyped core, which the typed verbs of `UDILinking` call.
 extension UDIContext {
-  // Clients should stay small, so a client's module compiles only one call per type. The call passes a pointer to the
-  // optional result, and the library writes its answer there. This works because an optional of a class or protocol
-  // type has the same layout as the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in
-  // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
-  // elsewhere and moving it into the optional would cost as much as the lookup's lock.
-
-  /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
-  @inlinable
-  @inline(__always)
-  func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) -> Dependency? {
-    reach.assertIsolation(type)
-    var found: Dependency?
-    unsafe find(type, name, reach, search, in: &found)
-    return found
-  }
-
-  /// Performs the lookup for `require`.
-  @inlinable
-  @inline(__always)
-  func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) throws -> Dependency {
-    reach.assertIsolation(type)
-    var found: Dependency?
-    try unsafe findOrThrow(type, name, reach, search, in: &found)
-    // If nothing was found, the call above has thrown, so there is a value. A check here would make clients take 3 %
-    // longer to compile.
-    return unsafe found.unsafelyUnwrapped
-  }
-
-  // The next two functions only erase the type of the pointer. They take less time to compile than closures that are
-  // given the pointer.
-
-  @inlinable
-  @inline(__always)
-  func find<Dependency>(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    in found: UnsafeMutablePointer<Dependency?>
-  ) {
-    unsafe find(type, name, reach, search, into: UnsafeMutableRawPointer(found))
-  }
-
-  @inlinable
-  @inline(__always)
-  func findOrThrow<Dependency>(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    in found: UnsafeMutablePointer<Dependency?>
-  ) throws {
-    try unsafe findOrThrow(type, name, reach, search, into: UnsafeMutableRawPointer(found))
-  }
-
   /// Looks up a dependency.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
-  ///   changed.
-  @inlinable
-  @inline(__always)
-  func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) {
-    // There are two functions, so that most callers need not pass a name, which makes the benchmark "link, bound there"
-    // faster.
-    guard let name else { return unsafe find(type, reach, search, into: memory) }
-    unsafe find(type, named: name, reach, search, into: memory)
-  }
-
-  @usableFromInline
-  func find(_ type: Any.Type, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer) {
-    let answer = withNode { unsafe $0.attempt(.of(type), reach, search, into: memory) }
-    if case .written = answer { return }
-    unsafe finishNameless(answer, type, reach, search, into: memory)
-  }
-
+  /// - Parameters:
+  ///   - asker: The object that looks something up, to be named in a report; nil if the caller is not an object.
+  ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not changed.
   @usableFromInline
   func find(
-    _ type: Any.Type, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) {
-    let answer = unsafe attempt(type, named: name, reach, search, into: memory)
-    if case .written = answer { return }
-    unsafe finish(answer, type, name, reach, search, nil, into: memory)
-  }
-
-  /// Looks up a dependency for an object.
-  ///
-  /// - Parameter asker: The object, to be named in a report.
-  func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker? = nil,
     into memory: UnsafeMutableRawPointer
   ) {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
+    if case .nothing = answer, !UDIObserver.mayExist { return }
     unsafe finish(answer, type, name, reach, search, asker, into: memory)
   }
 
   /// Looks up a dependency, and throws if there is none.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
-  ///   the memory contains the dependency afterwards.
+  /// - Parameters:
+  ///   - asker: The object that looks something up; nil if the caller is not an object.
+  ///   - memory: The memory of an optional of the type. It must contain nil. If this function does not throw, the
+  ///     memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) throws {
-    let answer = unsafe attempt(type, name, reach, search, into: memory)
-    if case .written = answer { return }
-    try unsafe finishOrThrow(answer, type, name, reach, search, nil, into: memory)
-  }
-
-  /// Looks up a dependency for an object, and throws if there is none.
-  func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker?,
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker? = nil,
     into memory: UnsafeMutableRawPointer
   ) throws {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
@@ -120,40 +33,16 @@ extension UDIContext {
     try unsafe finishOrThrow(answer, type, name, reach, search, asker, into: memory)
   }
 
-  @usableFromInline
-  func findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) {
-    _ = unsafe attempt(type, name, reach, search, into: memory)
-  }
-
   @inline(__always)
-  private func attempt(
+  func attempt(
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    if let name { return unsafe attempt(type, named: name, reach, search, into: memory) }
-    return withNode { unsafe $0.attempt(.of(type), reach, search, into: memory) }
-  }
-
-  @inline(never)
-  private func attempt(
-    _ type: Any.Type, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    withNode { unsafe $0.attempt(.of(type), named: name, reach, search, into: memory) }
+    let token = TypeToken.of(type)
+    let key = KeyIdentity.id(token.id, name)
+    return withNode { unsafe $0.attempt(key, LookupForm(token, reach), search, into: memory) }
   }
 
   // MARK: - The end of a lookup whose answer has not been written to the memory
-
-  /// Finishes a lookup without a name. A lookup that has found nothing ends here: if it got as far as `finish`, the
-  /// benchmark "miss, one context" would take a fifth more instructions.
-  @inline(never)
-  private func finishNameless(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ reach: UDIReach, _ search: UDISearch?,
-    into memory: UnsafeMutableRawPointer
-  ) {
-    if case .nothing = answer, !UDIObserver.mayExist { return }
-    unsafe finish(answer, type, nil, reach, search, nil, into: memory)
-  }
 
   /// Finishes a lookup for `link`.
   @inline(never)
@@ -308,17 +197,7 @@ extension UDIContext {
   ///
   /// - Returns: False if the entry has left its context in the meantime.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
-  @inline(__always)
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
-    into memory: InstanceMemory
-  ) throws -> Bool {
-    if arguments == nil, !isFresh, try entry.makeQuickly(for: self, type, reach, into: memory) { return true }
-    return try provideAtLength(entry, type, reach, arguments, isFresh: isFresh, into: memory)
-  }
-
-  /// Gets the instance of an entry of any kind, including those that `makeQuickly` cannot handle.
-  private func provideAtLength(
     _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
     into memory: InstanceMemory
   ) throws -> Bool {
@@ -326,9 +205,8 @@ extension UDIContext {
     if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {
       let provider = unsafe unsafeDowncast(entry, to: Provider.self)
       try provider.rejectArguments(arguments, of: reach)
-      if try provider.makeQuickly(for: self, type, arguments, isFresh: isFresh, into: memory) { return true }
     }
-    guard let instance = try entry.obtain(self, arguments, isFresh: isFresh) else { return false }
+    guard let instance = try entry.instance(for: self, arguments, isFresh: isFresh) else { return false }
     guard memory.write(instance, isExact: entry.makes(type), as: type) else { throw ProviderFailure.nothing }
     return true
   }

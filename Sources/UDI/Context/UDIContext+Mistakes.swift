@@ -1,5 +1,5 @@
-/// Overloads that warn if an optional, or the type of an optional, is passed by mistake. Without them, the optional
-/// type itself would be registered or looked up.
+/// Overloads that warn if an optional is passed by mistake. Without them, the optional type itself would be registered,
+/// because `provide` infers it.
 ///
 /// They are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another overload
 /// fits: for an optional, it would take the general overload without a warning. `.ci/refused` checks this. Each verb is
@@ -25,7 +25,7 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provideAnything(value, name, metadata, fileID, line)
+    provide(value, Wrapped?.self, name, .of(metadata), .anywhere, nil, UDICallSite(fileID, line))
   }
 
   /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
@@ -49,21 +49,6 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provideAnythingOnMainActor(value, name, metadata, fileID, line)
-  }
-
-  // The next two functions are generic, so they do not know that the type is an optional, and call the general
-  // `provide`.
-  private func provideAnything<Value: Sendable>(
-    _ value: Value, _ name: UDIName?, _ metadata: (any Sendable)?, _ fileID: StaticString, _ line: UInt
-  ) -> UDIRegistration<Value> {
-    provide(value, named: name, metadata: metadata, fileID: fileID, line: line)
-  }
-
-  @MainActor
-  private func provideAnythingOnMainActor<Value>(
-    _ value: Value, _ name: UDIName?, _ metadata: (any Sendable)?, _ fileID: StaticString, _ line: UInt
-  ) -> UDIRegistration<Value> {
-    provide(value, named: name, metadata: metadata, fileID: fileID, line: line)
+    provide(value, Wrapped?.self, name, .of(metadata), .mainActor, nil, UDICallSite(fileID, line))
   }
 }

@@ -50,7 +50,7 @@ extension UDIContext {
     tag: String, search: UDISearch? = nil,
     operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let scope = makeNumberedScope(tag: tag, search: search)
+    let scope = makeNumberedScope(tag: tag, search, "withScope")
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
       if !scope.closeAtOnce() { await scope.closeCollectingErrors()?.report() }
@@ -80,7 +80,7 @@ extension UDIContext {
   public func withScope<Result, Failure: Error>(
     tag: String, search: UDISearch? = nil, operation: (UDIContext) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let scope = makeNumberedScope(tag: tag, search: search)
+    let scope = makeNumberedScope(tag: tag, search, "withScope")
     defer { scope.removeFromParent() }
     return try operation(scope)
   }
@@ -88,34 +88,33 @@ extension UDIContext {
   /// Whether this context is a scope, which lookups from outside do not look into.
   public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
-  private func makeNumberedScope(tag: String, search: UDISearch?) -> UDIContext {
-    if let scope = try? makeScope(tag: tag, search: search) { return scope }
-    while true {
-      if let scope = closedScopeIfClosing(tag: tag, "withScope") { return scope }
-      let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
-      if let scope = try? makeScope(tag: "\(tag) #\(number)", search: search) { return scope }
-    }
-  }
-
+  /// Makes a scope. If another child already has the tag, appends a number.
+  ///
   /// If this context is being closed or is closed, reports that no scope can be added, and makes a scope without a
   /// parent instead. That scope is already closed, so that nothing can be registered or found in it. Lookups from there
   /// go on at this context.
-  ///
-  /// - Returns: The closed scope; nil if this context is open.
-  func closedScopeIfClosing(tag: String, _ verb: String) -> UDIContext? {
+  func makeNumberedScope(tag: String, _ search: UDISearch? = nil, _ verb: String) -> UDIContext {
+    var numbered = tag
+    while true {
+      do { return try makeScope(tag: numbered, search: search) } catch {
+        if case .closed = error { return closedScope(tag: tag, verb) }
+        numbered = "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)"
+      }
+    }
+  }
+
+  private func closedScope(tag: String, _ verb: String) -> UDIContext {
     let scope = UDIContext(tag: tag)
-    let isClosing = change { node, garbage in
+    change { node, garbage in
       node.reportClosed(verb, "a scope", UDICallSite("", 0), &garbage)
-      guard node.treeLocked.state.isEnding else { return false }
       scope.withNode { scope in
         scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed
         scope.treeLocked.hasLostParent = true
         scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
       }
-      return true
     }
-    return isClosing ? scope : nil
+    return scope
   }
 
   private static let lastNumber = Atomic<UInt>(1)

@@ -15,7 +15,7 @@ extension UDIContext {
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
         try node.adopt(childNode, child, context: self)
-        if BindingAudit.isOn { BindingAudit.noteMoved(child, childNode, &garbage) }
+        if AuditNotice.isOn { AuditNotice.note(.moved, child, childNode, &garbage) }
       }
       UDIAttachment.breakCircles(&garbage)
     }
@@ -36,7 +36,7 @@ extension UDIContext {
   }
 
   func makeChild(tag: String, search: UDISearch?, isScope: Bool) throws(UDITreeError) -> UDIContext {
-    // The initialiser does not notify the leak audits. `noteMade` does so when the child has its place in the tree.
+    // The initialiser does not notify the leak audits. They are notified when the child has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -46,7 +46,7 @@ extension UDIContext {
           childNode.treeLocked.ensureExtras().defaultLifetime = lifetime
         }
         try node.adopt(childNode, child, isNew: true, context: self)
-        if BindingAudit.isOn { BindingAudit.noteMade(child, childNode, &garbage) }
+        if AuditNotice.isOn { AuditNotice.note(.made, child, childNode, &garbage) }
       }
     }
     return child

@@ -30,7 +30,7 @@ public final class UDIContext: Sendable {
   /// - Throws: What `setUp` throws.
   public init(tag: String, search: UDISearch = .lineage, setUp: ((UDIContext) throws -> Void)? = nil) rethrows {
     node = Node(tag: tag, search: search)
-    if BindingAudit.isOn { change { node, garbage in BindingAudit.noteMade(self, node, &garbage) } }
+    if AuditNotice.isOn { change { node, garbage in AuditNotice.note(.made, self, node, &garbage) } }
     try setUp?(self)
   }
 
@@ -47,14 +47,14 @@ public final class UDIContext: Sendable {
   /// There is no other way to get the node. A node that is used after its context has been released is a pointer to
   /// freed memory.
   @inline(__always)
-  func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
+  package func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
     return try body(node)
   }
 
   /// Runs `body` with the context's node under the tree lock, to change the tree or to read from it.
   @inline(__always)
-  func change<Result, Failure: Error>(
+  package func change<Result, Failure: Error>(
     _ body: (Node, inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     try withNode { (node) throws(Failure) in

@@ -54,7 +54,8 @@ extension UDIExplanation {
     case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle: "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it."
-    case .notConvertible: "Give `implements(_:named:fileID:line:_:)` a closure, which the compiler checks."
+    case .notConvertible:
+      "Instead of `implements`, register a factory that asks for the instance: the compiler checks what it returns."
     case .contextClosed:
       "Link it before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."

@@ -59,7 +59,7 @@ extension UDIOrigin {
   fileprivate func explanation(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any]
   ) -> UDIExplanation {
-    switch start {
+    switch self {
     case .context(let context): return context.explanation(type, name, search, reach, arguments)
     case .object(let attachment, let owner):
       switch attachment.state {

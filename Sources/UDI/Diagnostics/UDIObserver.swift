@@ -36,19 +36,11 @@ public struct UDIObserver: Sendable {
 
   /// The observer of all code that runs outside ``withObserver(_:operation:)``; nil if there is none.
   public static var process: UDIObserver? {
-    get { lock.withLock { unsafe ofProcess } }
-    set {
-      // The old observer holds a user's closure, so it must not be released under the lock.
-      var observer = newValue
-      lock.withLock { unsafe swap(&ofProcess, &observer) }
-    }
+    get { scoped.process }
+    set { scoped.process = newValue }
   }
 
-  @TaskLocal fileprivate static var ofTask: UDIObserver?
-
-  private static let lock = Lock()
-  /// The observer of the process. Guarded by `lock`.
-  private nonisolated(unsafe) static var ofProcess: UDIObserver?
+  fileprivate static let scoped = Scoped<UDIObserver?>(nil)
 
   /// Whether an observer was ever made. If none was, there is no need to ask for one.
   @inline(__always)
@@ -59,7 +51,7 @@ public struct UDIObserver: Sendable {
   /// - Parameter event: Makes the event.
   @inline(never)
   static func tell(_ event: () -> UDIEvent) {
-    guard let observer = ofTask ?? process else { return }
+    guard let observer = scoped.current else { return }
     PerThread.prepare()
     PerThread.resolution.object.tell(.observer) { observer.body(event()) }
   }
@@ -76,7 +68,7 @@ public struct UDIObserver: Sendable {
 public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try UDIObserver.$ofTask.set(observer, during: operation)
+  try UDIObserver.scoped.with(observer, operation)
 }
 
 /// Runs an asynchronous operation. Notifies the given observer of what is made, closed and missed by the operation and
@@ -90,5 +82,5 @@ public func withObserver<Result, Failure: Error>(
 nonisolated(nonsending) public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  try await UDIObserver.$ofTask.set(observer, during: operation)
+  try await UDIObserver.scoped.with(observer, operation)
 }

@@ -51,7 +51,6 @@ public enum UDIRecording {
     get { flags.load(ordering: .relaxed) & recording != 0 }
     set {
       if newValue {
-        UDIReporter.unattachedUseMatters.store(true, ordering: .relaxed)
         flags.bitwiseOr(recording, ordering: .relaxed)
         return
       }

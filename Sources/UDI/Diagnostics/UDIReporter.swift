@@ -29,10 +29,7 @@ public struct UDIReporter: Sendable {
   public init(reportsUnattachedUse: Bool = false, _ report: @escaping @Sendable (UDIMisuse) -> Void) {
     self.reportsUnattachedUse = reportsUnattachedUse
     body = report
-    if reportsUnattachedUse {
-      Self.someReportUnattachedUse.store(true, ordering: .relaxed)
-      Self.unattachedUseMatters.store(true, ordering: .relaxed)
-    }
+    if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
   /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.
@@ -48,27 +45,15 @@ public struct UDIReporter: Sendable {
 
   /// The reporter for all code that runs outside ``withReporter(_:operation:)``.
   public static var process: UDIReporter {
-    get { lock.withLock { unsafe ofProcess } }
-    set {
-      // The old reporter holds a user's closure, so it must not be released under the lock.
-      var reporter = newValue
-      lock.withLock { unsafe swap(&ofProcess, &reporter) }
-    }
+    get { scoped.process }
+    set { scoped.process = newValue }
   }
 
   /// The reporter for misuse by the current code: the task's, or that of the process if the task has none.
-  static var current: UDIReporter { ofTask ?? process }
+  static var current: UDIReporter { scoped.current }
 
   /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
   static let someReportUnattachedUse = Atomic<Bool>(false)
-
-  /// Whether such a reporter was made, or recording was ever on. If neither, no extra work is done when an object that
-  /// is not attached looks something up.
-  #if DEBUG
-    static let unattachedUseMatters = Atomic<Bool>(true)
-  #else
-    static let unattachedUseMatters = Atomic<Bool>(false)
-  #endif
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: UDICallSite) {
     report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
@@ -80,14 +65,10 @@ public struct UDIReporter: Sendable {
     PerThread.resolution.object.tell(.reporter) { body(misuse) }
   }
 
-  @TaskLocal fileprivate static var ofTask: UDIReporter?
-
-  private static let lock = Lock()
-  /// The reporter of the process. Guarded by `lock`.
   #if DEBUG
-    private nonisolated(unsafe) static var ofProcess = standardError
+    fileprivate static let scoped = Scoped(standardError)
   #else
-    private nonisolated(unsafe) static var ofProcess = silent
+    fileprivate static let scoped = Scoped(silent)
   #endif
 }
 
@@ -101,7 +82,7 @@ public struct UDIReporter: Sendable {
 public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  try UDIReporter.$ofTask.set(reporter, during: operation)
+  try UDIReporter.scoped.with(reporter, operation)
 }
 
 /// Runs an asynchronous operation, and reports misuse by the operation, and by the tasks that it starts, to the given
@@ -115,5 +96,5 @@ public func withReporter<Result, Failure: Error>(
 nonisolated(nonsending) public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result {
-  try await UDIReporter.$ofTask.set(reporter, during: operation)
+  try await UDIReporter.scoped.with(reporter, operation)
 }

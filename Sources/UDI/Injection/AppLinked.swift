@@ -21,7 +21,7 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(LinkRequest(name, search, .never, fileID, line, .mainActor))
+    link = PropertyLink(name, search, .never, fileID, line, .mainActor)
   }
 
   /// Unavailable: this wrapper works only in a class.
@@ -48,7 +48,7 @@ public struct AppLinked<Dependency> {
     @inline(__always)
     get {
       if let known = owner[keyPath: storage].link.known(0, owner) { return known }
-      return owner[keyPath: storage].link.request.findFromApp(Dependency.self)
+      return owner[keyPath: storage].link.findFromApp()
     }
     set {
       let old = owner[keyPath: storage].link.set(newValue, owner)
@@ -68,6 +68,6 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(LinkRequest(name, search, .never, fileID, line, .anywhere))
+    link = PropertyLink(name, search, .never, fileID, line, .anywhere)
   }
 }

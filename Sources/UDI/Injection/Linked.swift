@@ -34,7 +34,7 @@ public struct Linked<Dependency> {
     named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(LinkRequest(name, search, keeping, fileID, line, .mainActor))
+    link = PropertyLink(name, search, keeping, fileID, line, .mainActor)
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -63,7 +63,7 @@ public struct Linked<Dependency> {
     get {
       let stamp = owner._attachedContext.stamp
       if let known = owner[keyPath: storage].link.known(stamp, owner) { return known }
-      let found = owner[keyPath: storage].link.request.find(Dependency.self, owner, nil)
+      let found = owner[keyPath: storage].link.find(owner, nil)
       let (given, old) = owner[keyPath: storage].link.keep(found, stamp, owner)
       withExtendedLifetime(old) {}
       return given
@@ -88,7 +88,7 @@ extension Linked where Dependency: Sendable {
     named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(LinkRequest(name, search, keeping, fileID, line, .anywhere))
+    link = PropertyLink(name, search, keeping, fileID, line, .anywhere)
   }
 }
 

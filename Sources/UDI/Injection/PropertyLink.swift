@@ -1,7 +1,15 @@
 /// What a property with a wrapper looks up, and what it keeps.
 @usableFromInline
 struct PropertyLink<Dependency> {
-  @usableFromInline let request: LinkRequest
+  // The arguments of the declaration.
+  private let name: UDIName?
+  private let search: UDISearch?
+  private let keeping: UDIKeeping
+  private let isRequired: Bool
+  private let site: UDICallSite
+  /// Where the dependency may be used, which depends on its declared type.
+  @usableFromInline let reach: UDIReach
+
   /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
   @usableFromInline var kept: Dependency?
   @usableFromInline var weaklyKept: WeakEntry?
@@ -11,14 +19,30 @@ struct PropertyLink<Dependency> {
   /// The stamp of a value that was set rather than looked up.
   @usableFromInline static var pinned: UInt { .max }
 
-  init(_ request: LinkRequest) { self.request = request }
+  init(
+    _ name: UDIName?, _ search: UDISearch?, _ keeping: UDIKeeping = .strongly, isRequired: Bool = false,
+    _ fileID: StaticString, _ line: UInt, _ reach: UDIReach
+  ) {
+    self.name = name
+    self.search = search
+    self.keeping = keeping
+    self.isRequired = isRequired
+    self.reach = reach
+    site = UDICallSite(fileID, line)
+  }
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
   /// actor. The compiler does not check on which actor a property with a wrapper is used.
   @inlinable
   @inline(__always)
   func checkIsolation(_ owner: AnyObject) {
-    if request.reach == .mainActor { request.stopElsewhere(Dependency.self, owner) }
+    if reach == .mainActor { stopElsewhere(owner) }
+  }
+
+  @usableFromInline
+  func stopElsewhere(_ owner: AnyObject) {
+    _ = MainActorCheck.isIsolated(
+      Dependency.self, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
   /// What a read gives without a lookup; nil if the read needs a lookup. A value that was set is never out of date, but
@@ -33,13 +57,34 @@ struct PropertyLink<Dependency> {
     return kept ?? weaklyKept?.load(as: Dependency.self)
   }
 
+  /// Looks up the dependency from the object's effective context. If it is required, stops the program if there is
+  /// none, or if its factory throws.
+  ///
+  /// - Parameter property: The key path of the property's storage, by which the message names the property.
+  @usableFromInline
+  @inline(never)
+  @_semantics("optimize.sil.specialize.generic.never")
+  func find(_ owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency? {
+    guard isRequired else { return owner.lookUp(Dependency.self, name, reach, search, site) }
+    do { return try owner.lookUpOrThrow(Dependency.self, name, reach, search, site) } catch {
+      let place = "\(site.fileID):\(site.line)"
+      if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
+      let key = describeKey(TypeIdentity.of(Dependency.self).text, name)
+      fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
+    }
+  }
+
+  /// Looks up the dependency from `AppContext`.
+  @usableFromInline
+  func findFromApp() -> Dependency? { AppContext.lookUp(Dependency.self, name, reach, search, site) }
+
   /// Keeps what was looked up, and returns what the read gives, with the value that was kept before. The caller has to
   /// hold the old value until the write is over, because the old value's `deinit` might use the property.
   ///
   /// - Parameter now: The attachment's `stamp` before the lookup.
-  @inlinable
+  @usableFromInline
   mutating func keep(_ found: Dependency?, _ now: UInt, _ owner: AnyObject) -> (given: Dependency?, old: Dependency?) {
-    if request.keeping == .never { return (found, nil) }
+    if keeping == .never { return (found, nil) }
     // During the lookup, the property might have been set or read, for example by a factory. A value that the property
     // got in this way stays.
     if let known = known(now, owner) { return (known, nil) }
@@ -56,7 +101,7 @@ struct PropertyLink<Dependency> {
   @usableFromInline
   mutating func replace(with value: Dependency?, _ stamp: UInt) -> Dependency? {
     let old = kept
-    let isWeak = request.keeping == .weakly
+    let isWeak = keeping == .weakly
     kept = isWeak ? nil : value
     weaklyKept = isWeak ? value.map(Self.entry) : nil
     self.stamp = stamp
@@ -69,5 +114,19 @@ struct PropertyLink<Dependency> {
     }
     defer { withExtendedLifetime(value) {} }
     return WeakEntry(form)
+  }
+
+  /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even
+  /// evaluated, because evaluating it would slow down every read of a kept value.
+  @inlinable
+  @inline(__always)
+  static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
+    var made: AnyKeyPath?
+    func make() -> Bool {
+      made = property()
+      return true
+    }
+    assert(make())
+    return made
   }
 }

@@ -27,7 +27,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(LinkRequest(name, search, isRequired: true, fileID, line, .mainActor))
+    link = PropertyLink(name, search, isRequired: true, fileID, line, .mainActor)
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -55,7 +55,7 @@ public struct Required<Dependency> {
     get {
       let stamp = owner._attachedContext.stamp
       if let known = owner[keyPath: storage].link.known(stamp, owner) { return known }
-      let found = owner[keyPath: storage].link.request.find(Dependency.self, owner, LinkRequest.inDebug(storage))
+      let found = owner[keyPath: storage].link.find(owner, PropertyLink<Dependency>.inDebug(storage))
       let (given, old) = owner[keyPath: storage].link.keep(found, stamp, owner)
       withExtendedLifetime(old) {}
       // A required dependency is there, or else the program has stopped.
@@ -80,7 +80,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(LinkRequest(name, search, isRequired: true, fileID, line, .anywhere))
+    link = PropertyLink(name, search, isRequired: true, fileID, line, .anywhere)
   }
 }
 
@@ -101,6 +101,6 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    link = PropertyLink(LinkRequest(name, search, isRequired: true, fileID, line, .mainActor))
+    link = PropertyLink(name, search, isRequired: true, fileID, line, .mainActor)
   }
 }

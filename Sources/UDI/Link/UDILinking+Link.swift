@@ -200,6 +200,12 @@ extension UDILinking {
   }
 }
 
+extension UDILinking {
+  /// Unavailable: name the type that is looked up.
+  @available(*, unavailable, message: "name the type, as in `link((any Service).self)`")
+  public func link<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) -> Dependency? { nil }
+}
+
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDILinking {

@@ -31,7 +31,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    if let found = present(type, name, .anywhere, search) { return found }
+    if let found = _origin.present(type, name, .anywhere, search) { return found }
     return try await _origin.obtainAtLength(type, name, .anywhere, search, nil, UDICallSite(fileID, line))
   }
 
@@ -139,7 +139,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    if let found = present(type, name, .mainActor, search) { return found }
+    if let found = _origin.present(type, name, .mainActor, search) { return found }
     return try await _origin.obtainAtLength(type, name, .mainActor, search, nil, UDICallSite(fileID, line))
   }
 

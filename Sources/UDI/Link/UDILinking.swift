@@ -3,8 +3,8 @@
 /// The verbs that look something up are declared here, once for both. Only the library conforms to this protocol; its
 /// requirements are not for you.
 public protocol UDILinking {
-  // The first three are called by each lookup. They have loose parameters, because a value that holds the context would
-  // count a reference, which costs 177 instructions.
+  // The first two are called by each lookup. They have loose parameters: a value that holds the context would count a
+  // reference, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
 
   /// Looks up a dependency. For the library only.
   func _find(
@@ -14,9 +14,6 @@ public protocol UDILinking {
   func _findOrThrow(
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer) throws
-  /// Looks up a dependency that exists already and need not be cast. For the library only.
-  func _findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer)
   /// Where the lookup begins, for all other lookups. For the library only.
   var _origin: UDIOrigin { get }
 }
@@ -29,7 +26,7 @@ extension UDIContext: UDILinking {
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) {
-    unsafe find(type, name, reach, search, into: memory)
+    unsafe find(type, name, reach, search, nil, into: memory)
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
@@ -39,20 +36,11 @@ extension UDIContext: UDILinking {
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) throws {
-    try unsafe findOrThrow(type, name, reach, search, into: memory)
-  }
-
-  /// Looks up a dependency that exists already and need not be cast. For the library only.
-  @inlinable
-  @inline(__always)
-  public func _findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) {
-    unsafe findPresent(type, name, reach, search, into: memory)
+    try unsafe findOrThrow(type, name, reach, search, nil, into: memory)
   }
 
   /// Where the lookup begins. For the library only.
-  public var _origin: UDIOrigin { UDIOrigin(start: .context(self)) }
+  public var _origin: UDIOrigin { .context(self) }
 }
 
 extension UDIObject {
@@ -76,37 +64,33 @@ extension UDIObject {
     try unsafe _attachedContext.findOrThrow(type, name, reach, search, site, self, into: memory)
   }
 
-  /// Looks up a dependency that exists already and need not be cast. For the library only.
-  @inlinable
-  @inline(__always)
-  public func _findPresent(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) {
-    unsafe _attachedContext.findPresent(type, name, reach, search, into: memory)
-  }
-
   /// Where the lookup begins. For the library only.
-  public var _origin: UDIOrigin { UDIOrigin(start: .object(_attachedContext, self)) }
+  public var _origin: UDIOrigin { .object(_attachedContext, self) }
 }
 
 /// Where a lookup begins, for lookups that are not hot. For the library only.
-public struct UDIOrigin {
-  @usableFromInline
-  enum Start {
-    case context(UDIContext)
-    case object(UDIAttachment, AnyObject)
-  }
-
-  @usableFromInline let start: Start
+public enum UDIOrigin {
+  /// A context.
+  case context(UDIContext)
+  /// An object, and its attachment.
+  case object(UDIAttachment, AnyObject)
 }
 
 // MARK: - The core of the verbs
 
 extension UDILinking {
+  // Clients should stay small, so a client's module compiles only one call per type. The call passes a pointer to the
+  // optional result, and the library writes its answer there. This works because an optional of a class or protocol
+  // type has the same layout as the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in
+  // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
+  // elsewhere and moving it into the optional would cost as much as the lookup's lock.
+
+  /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
+    _ site: UDICallSite = UDICallSite("", 0)
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
@@ -116,35 +100,40 @@ extension UDILinking {
     return found
   }
 
+  /// Performs the lookup for `require`.
   @inlinable
   @inline(__always)
   func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
+    _ site: UDICallSite = UDICallSite("", 0)
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
       try unsafe _findOrThrow(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
     }
-    // If nothing was found, the call above has thrown.
+    // If nothing was found, the call above has thrown, so there is a value.
     return unsafe found.unsafelyUnwrapped
   }
+}
 
+extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
-  @inlinable
-  @inline(__always)
+  @usableFromInline
   func present<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> Dependency? {
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe _findPresent(type, name, reach, search, into: UnsafeMutableRawPointer($0))
+      let memory = UnsafeMutableRawPointer($0)
+      switch self {
+      case .context(let context): _ = unsafe context.attempt(type, name, reach, search, into: memory)
+      case .object(let attachment, _): _ = unsafe attachment.attempt(type, name, reach, search, into: memory)
+      }
     }
     return found
   }
-}
 
-extension UDIOrigin {
   @inlinable
   func lookUpFresh<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
@@ -190,7 +179,7 @@ extension UDIOrigin {
   func context(
     _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite
   ) -> UDIContext? {
-    switch start {
+    switch self {
     case .context(let context): context
     case .object(let attachment, let owner):
       attachment.contextForLink(verb, isRequired: isRequired, type, name, site, owner)
@@ -201,7 +190,7 @@ extension UDIOrigin {
   func context(
     requiredFor verb: String, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: UDICallSite
   ) throws -> UDIContext {
-    switch start {
+    switch self {
     case .context(let context): return context
     case .object(let attachment, let owner):
       if let context = attachment.contextForLink(verb, isRequired: true, type, name, site, owner) { return context }
@@ -211,7 +200,7 @@ extension UDIOrigin {
 
   @inlinable
   func asker(_ site: UDICallSite) -> Asker? {
-    switch start {
+    switch self {
     case .context: nil
     case .object(_, let owner): Asker(owner, site)
     }
@@ -219,7 +208,7 @@ extension UDIOrigin {
 
   @usableFromInline
   func seen(_ error: any Error, _ site: UDICallSite) -> any Error {
-    switch start {
+    switch self {
     case .context: error
     case .object(let attachment, let owner): attachment.explained(error, Asker(owner, site))
     }

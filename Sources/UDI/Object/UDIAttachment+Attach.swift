@@ -39,7 +39,7 @@ extension UDIAttachment {
 
   /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
-    if BindingAudit.isOn, let context { BindingAudit.noteAttachment(object, self, to: context, site, &garbage) }
+    if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, site, &garbage) }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
@@ -56,11 +56,10 @@ extension UDIAttachment {
   /// it, wherever these are moved. Called under the tree lock.
   func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
-    Schedule.reached(.loadedToLook)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
     // These references were loaded from weak ones, so they might have become the last references to their contexts.
-    for owner in alive { garbage.add(owner) }
+    for owner in alive { garbage.add(owner, .anywhere) }
     storeAgain(&garbage)
   }
 
@@ -72,8 +71,7 @@ extension UDIAttachment {
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       isOwned = true
       if context?.leads(to: owner) ?? false { leadsToOwner = true }
-      Schedule.reached(.loadedToLook)
-      garbage.add(owner)
+      garbage.add(owner, .anywhere)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)
     let search = context?.withNode { $0.shared.search }
@@ -92,8 +90,7 @@ extension UDIAttachment {
   /// The attachments of objects that are owned by a context and strongly hold a different one. Such an object was
   /// attached, by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An
   /// attachment that is released removes itself from this table. Guarded by the tree lock.
-  // Accesses are not checked for overlaps, because attaching an object always reads this table, and would take 8 % more
-  // instructions with the check.
+  // The tree lock excludes overlapping accesses, so they are not checked.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a

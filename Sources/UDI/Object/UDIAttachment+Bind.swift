@@ -4,16 +4,15 @@ import Synchronization
 extension UDIAttachment {
   /// Makes a binding in `context` or, if that is nil, in the object's effective context at that moment. Does nothing if
   /// the context that the object is attached to has gone since the caller checked.
-  func bind(_ request: borrowing BindRequest, in context: UDIContext?) {
+  func bind(_ request: BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
     let isMulti = request.isMulti
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }
-      if isOwn, BindingAudit.isOn, let object = binding.object {
-        BindingAudit.notePresence(of: object, self, &garbage)
-        garbage.add(object, of: binding)
+      if isOwn, AuditNotice.isOn, let object = binding.liveObject(&garbage) {
+        AuditNotice.note(object, self, nil, &garbage)
       }
       // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.
@@ -28,7 +27,7 @@ extension UDIAttachment {
       if isOwn, unsafe comesFromLook { binding.comesFromLook = true }
       if isOwn, UDIRecording.isOn { (binding as? DetailedBinding)?.attachSite = unsafe attachSite }
       target.withNode { node in
-        if BindingAudit.isOn { node.remember(target) }
+        if AuditNotice.isOn { node.remember(target) }
         node.bind(binding, moving: !isMulti, &garbage)
       }
       garbage.add(target)
@@ -61,13 +60,6 @@ extension UDIAttachment {
     garbage.add(own)
   }
 
-  /// Withdraws the bindings that the object has made under the given key, in all contexts.
-  func unbind(_ key: KeyIdentity) -> Bool {
-    Tree.change { garbage in
-      withdraw(where: { $0.key === key }, &garbage)
-    }
-  }
-
   /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.
   @discardableResult
   func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
@@ -85,11 +77,4 @@ extension UDIAttachment {
     unsafe helpers.forEach { if condition($0.object) { made.append($0.object) } }
     return made
   }
-
-  /// Records a binding by which this object has bound another instance. Called under the tree lock.
-  func didBind(_ helper: DetailedBinding) { unsafe helpers.insert(Unretained(helper)) }
-
-  /// Forgets a binding by which this object has bound another instance, because the binding leaves the tree. Called
-  /// under the tree lock.
-  func didUnbind(_ helper: DetailedBinding) { unsafe helpers.remove(Unretained(helper)) }
 }

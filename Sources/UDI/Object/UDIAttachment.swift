@@ -82,9 +82,7 @@ public final class UDIAttachment: Sendable {
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
       InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
-        guard let other = binding.object else { return binding.withdraw(&garbage) }
-        Schedule.reached(.loadedToLook)
-        garbage.add(other, of: binding)
+        if binding.liveObject(&garbage) == nil { binding.withdraw(&garbage) }
       }
     }
   }
@@ -118,8 +116,9 @@ extension UDIAttachment {
     if case .attached(let context) = state { context } else { nil }
   }
 
-  /// The context that the object is attached to and holds strongly; nil if there is none.
-  var heldContext: UDIContext? { lock.withLock { unsafe attached } }
+  /// The context that the object is attached to and holds strongly; nil if there is none. Do not read this while a lock
+  /// is held.
+  package var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
   /// The search that the attached context had when the object was attached to it.
   var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }
@@ -169,7 +168,7 @@ extension UDIAttachment {
     switch state {
     case .attached(let context): return context
     case .none:
-      if UDIReporter.unattachedUseMatters.load(ordering: .relaxed) { noteUnattachedUse(owner, verb, what, site) }
+      noteUnattachedUse(owner, verb, what, site)
       return AppContext
     case .gone:
       UDIReporter.current.report(

@@ -22,11 +22,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: false, .anywhere
-    ) {
-      add($0, in: nil)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil, .anywhere)
   }
 
   /// Binds an instance in the given contexts, which hold it weakly, and leaves it bound in all other contexts.
@@ -50,11 +46,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: true, .anywhere
-    ) {
-      add($0, in: contexts)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts, .anywhere)
   }
 
   /// Withdraws the bindings that this object has made under the given type and name, in all contexts.
@@ -69,7 +61,8 @@ extension UDIObject {
   /// - Complexity: O(bindings of this object), and O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
-    _attachedContext.unbind(.of(.of(type), name))
+    let key = KeyIdentity.of(.of(type), name)
+    return Tree.change { garbage in _attachedContext.withdraw(where: { $0.key === key }, &garbage) }
   }
 }
 
@@ -82,11 +75,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: false, .mainActor
-    ) {
-      add($0, in: nil)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil, .mainActor)
   }
 
   /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -96,18 +85,23 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    BindRequest.make(
-      dependency, as: type, named: name, metadata: .of(metadata), UDICallSite(fileID, line), isMulti: true, .mainActor
-    ) {
-      add($0, in: contexts)
-    }
+    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts, .mainActor)
   }
 }
 
 // MARK: - From typed verbs to the untyped core
 
 extension UDIObject {
-  func add(_ request: borrowing BindRequest, in contexts: [UDIContext]?) {
+  private func bind<Dependency>(
+    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
+    _ site: UDICallSite, isMulti: Bool, in contexts: [UDIContext]?, _ reach: UDIReach
+  ) {
+    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) {
+      add($0, in: contexts)
+    }
+  }
+
+  func add(_ request: BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
     attachment.remember(owner: Unretained<AnyObject>(self).address)
     if contexts == nil || attachment.state.isGone {

@@ -108,8 +108,8 @@ extension UDIContext {
     return found
   }
 
-  /// Finds the provider for a lookup, if that is what the lookup finds. This takes only the locks of the contexts.
-  /// Without it, the benchmark "a link with one argument, above a direct call" would take longer.
+  /// Finds the provider for a lookup, if that is what the lookup finds. Unlike `locate`, this takes only the locks of
+  /// the contexts.
   private func attemptToMake(
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ memory: InstanceMemory
   ) -> LookupAnswer {

@@ -70,7 +70,7 @@ extension UDIContext {
       value, type, name, .ifAny(metadata, replaces), .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
   }
 
-  private func provide<Dependency>(
+  func provide<Dependency>(
     _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
     _ reach: UDIReach, _ closer: Closer?, _ site: UDICallSite
   ) -> UDIRegistration<Dependency> {
@@ -92,7 +92,7 @@ extension UDIContext {
     // look the instance up.
     add(provider, "provide") { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
-      provider.noteProvided(instance)
+      provider.noteUnclosed(instance, Tree.nextUnclosed())
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }

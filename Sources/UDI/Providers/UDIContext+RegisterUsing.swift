@@ -184,8 +184,7 @@ extension UDIContext {
   }
 
   // The next two functions are separate and not inlined, because only the second one needs the metadata of an optional,
-  // which the runtime keeps for each type. If they were one function, the figures "start" and "made, bytes a type" of
-  // `Benchmarks/cost` would be higher by 7 % and by 20 %.
+  // which the runtime keeps for each type. It would add a fifth to "made, bytes a type" in `Benchmarks/cost`.
 
   /// Looks up a parameter whose type is a class or a class-bound protocol.
   @inline(never)

@@ -25,18 +25,18 @@ extension UDIContext {
   }
 
   /// Makes an instance with each provider of this context and of the contexts below it, even if the provider does not
-  /// keep the instance, and under each type that `implements` serves it as: only then it is known whether it can be
-  /// converted. Providers that take arguments are left out.
+  /// keep the instance, and under each type that `implements` serves it as: only then it is known whether it is of
+  /// that type. Providers that take arguments are left out.
   ///
   /// - Returns: The failures. If this context is closed, that is the only one.
   package func failuresToMakeEverything() async -> [UDIFailure] {
     if let failure = failureIfClosed() { return [failure] }
     let notMade = await failuresToMake { !($0 is Alias) }
     // If an alias fails for any other reason, so does its target, which is reported already.
-    let notConverted = await failuresToMake { $0 is Alias }.filter {
+    let notConforming = await failuresToMake { $0 is Alias }.filter {
       if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
     }
-    return notMade + notConverted
+    return notMade + notConforming
   }
 
   /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.

@@ -194,41 +194,20 @@ public protocol UDIStorage: AnyObject, Sendable {
 
 /// An instance for a ``UDIStorage`` to keep. As long as this value exists, it keeps the instance alive.
 public struct UDIMade: Sendable {
-  private let reference: Reference
+  /// A storage may release it on any thread; an instance that is not `Sendable` is then released on the main actor.
+  private let owned: OwnedInstance
   /// Identifies the provider and the arguments that the instance was made for, and the period between two resets in
   /// which it was made: see `CustomStorage`.
   let generation: UInt
 
   init(instance: Instance, _ reach: UDIReach, generation: UInt) {
-    reference = Reference(instance, reach)
+    owned = OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil)
     self.generation = generation
   }
 
-  var instance: Instance { reference.instance }
+  var instance: Instance { owned.value }
 
-  /// Identifies the instance. The instance itself is not passed out, because only `reference` can be released on any
+  /// Identifies the instance. The instance itself is not passed out, because only `owned` can be released on any
   /// thread.
-  var objectID: ObjectIdentifier { withExtendedLifetime(reference) { ObjectIdentifier(reference.instance.object) } }
-
-  /// Holds the instance. A storage may release this object on any thread; an instance that is not `Sendable` is then
-  /// released on the main actor.
-  private final class Reference: Sendable, CustomReflectable {
-    // Written only in `init` and `deinit`.
-    private nonisolated(unsafe) var content: Instance?
-    private let reach: UDIReach
-
-    init(_ instance: Instance, _ reach: UDIReach) {
-      unsafe content = instance
-      self.reach = reach
-    }
-
-    var instance: Instance { unsafe content.unsafelyUnwrapped }
-
-    /// Empty, because any code can make a mirror, on any thread.
-    var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
-
-    deinit {
-      if reach == .mainActor { unsafe releaseOnMainActor(content.take() as Any) }
-    }
-  }
+  package var objectID: ObjectIdentifier { withExtendedLifetime(owned) { ObjectIdentifier(owned.value.object) } }
 }

@@ -67,10 +67,11 @@ extension UDIRegistration {
 // MARK: - Serving other types
 
 extension UDIRegistration {
-  /// Serves another type from the same instances, whatever the lifetime.
+  /// Lets the provider's instances be found under another type, too, whatever the lifetime.
   ///
-  /// Whether an instance conforms to the type is checked only when the instance is made. With
-  /// ``implements(_:named:fileID:line:_:)``, the compiler checks it.
+  /// Whether an instance is of the other type is checked when the instance is looked up under it. To have the compiler
+  /// check it, or to serve a different object, register a factory that asks for the instance:
+  /// `register((any Reader).self) { context in try context.require(Store.self) }`.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -78,23 +79,19 @@ extension UDIRegistration {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
-  ///   be replaced. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other: Sendable>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, even if it was registered under a type that is not
     // `Sendable`. For a protocol, this is not guaranteed.
-    let other = type is AnyClass ? UDIReach.anywhere : reach
-    serve(type, name, other, reach == .mainActor ? .mainActor : .anywhere, UDICallSite(fileID, line)) { instance in
-      (instance.anyValue as? Other).map { Instance($0) }
-    }
+    serve(type, name, type is AnyClass ? .anywhere : entry.reach, UDICallSite(fileID, line))
     return self
   }
 
-  /// Serves another type, which is not `Sendable`, from the same instances. In all other respects, this form does the
-  /// same as the one for `Sendable` types.
+  /// Lets the provider's instances be found under another type, too, which is not `Sendable`. In all other respects,
+  /// this form does the same as the one for `Sendable` types.
   ///
   /// - Parameters:
   ///   - type: The other type.
@@ -102,23 +99,17 @@ extension UDIRegistration {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
-  ///   be replaced. A live instance can be bound under the other type instead.
+  /// - Precondition: This is the registration of a provider. A live instance can be bound under the other type instead.
   @discardableResult
   public func implements<Other>(
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // Even if the instance is `Sendable`, its conformance to the other type might belong to the main actor.
-    serve(type, name, .mainActor, .mainActor, UDICallSite(fileID, line)) { instance in
-      (instance.anyValue as? Other).map { Instance($0) }
-    }
+    serve(type, name, .mainActor, UDICallSite(fileID, line))
     return self
   }
 
-  func serve<Other>(
-    _ type: Other.Type, _ name: UDIName?, _ reach: UDIReach, _ conversion: Isolation, _ site: UDICallSite,
-    _ convert: @escaping (Instance) -> Instance?
-  ) {
+  private func serve<Other>(_ type: Other.Type, _ name: UDIName?, _ reach: UDIReach, _ site: UDICallSite) {
     checkStaticType(type, Other.self, at: "\(site.fileID):\(site.line): ")
     guard let provider = entry as? Provider else {
       fatalError(
@@ -127,139 +118,26 @@ extension UDIRegistration {
         providers. Bind the instance as \(describeType(type)), too.
         """)
     }
-    // Without this check, the conversion could be given an instance that is not `Sendable` as if it were.
+    // Without this check, an instance that is not `Sendable` could be served as if it were.
     if provider.registered.isRefused(to: askedReach) {
       let explanation = UDIExplanation(Dependency.self, provider.key.name, .local, .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
-    // The provider already serves this key: either the type is the same, or it differs only in marker protocols, as
-    // `any P & Sendable` differs from `any P`.
-    if provider.key === KeyIdentity.of(.of(type), name) { return }
-    // The next line stops the program if the provider and the conversion belong to different actors, because an
-    // instance that is made on one actor could not be converted on the other.
-    let isolation = Isolation.of(conversion.actor, provider.isolation.actor, in: nil, site)
-    let alias = Alias(type, name, site, reach, isolation, of: provider, conversion, convert)
-    var replacesItsSource = false
+    let target = (provider as? Alias)?.target ?? provider
+    // The instances might be found under this key already. The type is then the same, or differs only in marker
+    // protocols, as `any P & Sendable` differs from `any P`.
+    let key = KeyIdentity.of(.of(type), name)
+    if provider.key === key || target.key === key { return }
+    // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
+    let mainActor = reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
+    let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, site)
+    let alias = Alias(type, name, reach, isolation, of: target, site)
     Tree.change { garbage in
-      guard let node = provider.node else { return }
+      guard let node = target.node else { return }
       guard node.treeLocked.state == .open else { return node.refuse(alias, "implements", &garbage) }
-      replacesItsSource = alias.sources.contains { $0.keyID == alias.keyID }
-      if replacesItsSource { return }
-      provider.aliases.append(alias)
+      target.aliases.append(alias)
       node.register(alias, &garbage)
-    }
-    if replacesItsSource {
-      fatalError(
-        """
-        \(site.fileID):\(site.line): `implements` cannot serve \(alias.key) from \(provider.key), whose instances \
-        come from the provider of \(alias.key) itself: this call would replace that provider, and nothing would be \
-        left to serve. Serve another type, or use another name.
-        """)
-    }
-  }
-
-  /// Where the dependency may be used.
-  var reach: UDIReach { entry.reach }
-
-  /// Whether the provider's instances were made as exactly this type, not as a different type with the same name.
-  var isOfExactType: Bool { entry.makes(Dependency.self) }
-}
-
-extension UDIRegistration where Dependency: Sendable {
-  /// Serves another type from the same instances. The compiler checks the conversion: `implements((any Reader).self) {
-  /// $0 }`.
-  ///
-  /// If the context owns an instance that was made without arguments, it also owns its conversion. If such an instance
-  /// is kept weakly, its conversion is reused as long as the instance exists and something holds the conversion. An
-  /// instance that was made with arguments, or that a ``UDIStorage`` keeps, is converted at each link.
-  ///
-  /// - Parameters:
-  ///   - type: The other type.
-  ///   - name: The name to serve it under, if any.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Converts an instance to the other type; usually just `$0`. It may belong to an actor:
-  ///     `{ @MainActor in Label($0) }`.
-  /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, its instances do not come from a provider that would be
-  ///   replaced, and the provider and `convert` do not belong to different actors. A live instance can be bound under
-  ///   the other type instead.
-  @discardableResult
-  public func implements<Other: Sendable>(
-    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    // No `@_inheritActorContext`, because most conversions are `$0`, which may run anywhere even if it is written in an
-    // actor's code.
-    _ convert: @escaping @Sendable @isolated(any) (Dependency) -> Other
-  ) -> UDIRegistration {
-    let (site, isExact) = (UDICallSite(fileID, line), isOfExactType)
-    let conversion = Isolation.of(convert.isolation, in: nil, site)
-    let convert = conversion.owning(unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self))
-    serve(type, name, .anywhere, conversion, site) { instance in
-      instance.value(as: Dependency.self, isExact: isExact).map { Instance(convert($0)) }
-    }
-    return self
-  }
-}
-
-extension UDIRegistration {
-  /// Serves a `Sendable` type from instances that need not be `Sendable`. The instances are converted on the main
-  /// actor.
-  ///
-  /// A lookup off the main actor finds a conversion only if one is kept already. If none is kept, the lookup is a miss,
-  /// and its explanation says why.
-  ///
-  /// - Parameters:
-  ///   - type: The other type.
-  ///   - name: The name to serve it under, if any.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Converts an instance to the other type; called on the main actor.
-  /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
-  ///   be replaced. A live instance can be bound under the other type instead.
-  @MainActor
-  @discardableResult
-  public func implements<Other: Sendable>(
-    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ convert: @escaping @isolated(any) (Dependency) -> Other
-  ) -> UDIRegistration {
-    serveOnMainActor(type, name, .anywhere, UDICallSite(fileID, line), convert)
-    return self
-  }
-
-  /// Serves a type that is not `Sendable` from the same instances, on the main actor. The compiler checks the
-  /// conversion.
-  ///
-  /// - Parameters:
-  ///   - type: The other type.
-  ///   - name: The name to serve it under, if any.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - convert: Converts an instance to the other type, usually just `$0`; called on the main actor.
-  /// - Returns: The same registration, for chaining.
-  /// - Precondition: This is the registration of a provider, and its instances do not come from a provider that would
-  ///   be replaced. A live instance can be bound under the other type instead.
-  @preconcurrency @MainActor
-  @discardableResult
-  public func implements<Other>(
-    _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ convert: @escaping @isolated(any) (Dependency) -> Other
-  ) -> UDIRegistration {
-    serveOnMainActor(type, name, .mainActor, UDICallSite(fileID, line), convert)
-    return self
-  }
-
-  func serveOnMainActor<Other>(
-    _ type: Other.Type, _ name: UDIName?, _ reach: UDIReach, _ site: UDICallSite,
-    _ convert: @escaping @isolated(any) (Dependency) -> Other
-  ) {
-    UDIReach.mainActor.assertIsolation(Dependency.self)
-    _ = Isolation.onMainActor(convert.isolation, nil, site)
-    let plain = unsafe unsafeBitCast(convert, to: ((Dependency) -> Other).self)
-    let (convert, isExact) = (ActorOwned(onMainActor: plain), isOfExactType)
-    serve(type, name, reach, .mainActor, site) { instance in
-      instance.value(as: Dependency.self, isExact: isExact).map { Instance(convert.value($0)) }
     }
   }
 }

@@ -69,18 +69,12 @@
         if child.parent != parent { try? parent.addChild(child) }
         return child
       }
-      var number = 1
-      while true {
-        if let made = try? parent.makeScope(tag: number == 1 ? tag : "\(tag) \(number)") {
-          child = made
-          setUp(made)
-          return made
-        }
-        // Below a closed context, no tag helps. The closed scope is not kept, so that the view gets a scope of its own
-        // if it moves to a context that is open.
-        if let closed = parent.closedScopeIfClosing(tag: tag, "contextScope") { return closed }
-        number += 1
-      }
+      let made = parent.makeNumberedScope(tag: tag, "contextScope")
+      // A closed scope is not kept, so that the view gets a scope of its own if it moves to a context that is open.
+      if made.isEnding { return made }
+      child = made
+      setUp(made)
+      return made
     }
   }
 

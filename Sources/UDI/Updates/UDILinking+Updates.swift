@@ -80,24 +80,13 @@ extension UDIOrigin {
     _ clock: any Clock<Duration>, _ site: UDICallSite
   ) async throws -> Dependency {
     let context = try context(requiredFor: "linkWhenAvailable", type, name, search, site)
-    do { return try await context.awaitDependency(type, name, reach, search, within: limit, clock) } catch {
-      throw seen(error, site)
-    }
-  }
-}
-
-extension UDIContext {
-  nonisolated(nonsending) func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, within limit: Duration?,
-    _ clock: any Clock<Duration>
-  ) async throws -> Dependency {
     // If this lookup fails, the consumer repeats it and reports the error.
-    if let found: Dependency = try? provided(type, name, reach, search, nil) { return found }
-    let consumer = Consumer(self, type, name, reach, search)
-    let timer = limit.flatMap { consumer.expire(after: $0, clock) }
+    if let found: Dependency = try? context.provided(type, name, reach, search, nil) { return found }
+    let consumer = Consumer(context, type, name, reach, search)
+    let timer = limit.map { consumer.expire(after: $0, clock) }
     defer { timer?.cancel() }
     while let next = await consumer.next() { if let found = next { return found } }
     try Task.checkCancellation()
-    throw explained(ProviderFailure.nothing, type, name, reach, search)
+    throw seen(context.explained(ProviderFailure.nothing, type, name, reach, search), site)
   }
 }

@@ -41,7 +41,9 @@ extension UDILinking {
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
     let context = try _origin.context(requiredFor: "whileAvailable", type, nil, search, UDICallSite(fileID, line))
-    return try await context.whileAvailable(Followed(type), repeat Followed(each more), search: search, operation)
+    return try await context.whileAvailable(
+      context.updates(of: type, search: search), repeat context.updates(of: each more, search: search),
+      while: operation)
   }
 
   /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.
@@ -64,17 +66,20 @@ extension UDILinking {
   ) async throws -> Result {
     let context = try _origin.context(
       requiredFor: "whileAvailable", First.self, key.name, search, UDICallSite(fileID, line))
-    return try await context.whileAvailable(Followed(key), repeat Followed(each more), search: search, operation)
+    return try await context.whileAvailable(
+      context.updates(of: First.self, named: key.name, search: search),
+      repeat context.updates(of: (each More).self, named: (each more).name, search: search),
+      while: operation)
   }
 }
 
 extension UDIContext {
   nonisolated(nonsending) fileprivate func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ first: Followed<First>, _ more: repeat Followed<each More>, search: UDISearch?,
-    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+    _ first: UDIUpdates<First>, _ more: repeat UDIUpdates<each More>,
+    while operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    var followed: [@Sendable (Availability<Result>, Int) async -> Void] = [follow(first, search)]
-    repeat followed.append(follow(each more, search))
+    var followed: [@Sendable (Availability<Result>, Int) async -> Void] = [follow(first)]
+    repeat followed.append(follow(each more))
     let availability = Availability<Result>(followed.count) { found in
       var rest = found[...]
       func next<Dependency>(_ type: Dependency.Type) throws -> Dependency {
@@ -85,18 +90,17 @@ extension UDIContext {
       return { try await operation(first, repeat each others) }
     }
     return try await availability.run(followed) {
-      self.explained(ProviderFailure.nothing, first.type, first.name, .anywhere, search)
+      self.explained(ProviderFailure.nothing, first.type, first.name, .anywhere, first.search)
     }
   }
 
   /// Returns a function that follows one dependency, and passes what each lookup finds to an `Availability`.
   private func follow<Dependency: Sendable, Result>(
-    _ followed: Followed<Dependency>, _ search: UDISearch?
+    _ updates: UDIUpdates<Dependency>
   ) -> @Sendable (Availability<Result>, Int) async -> Void {
-    let updates = updates(of: followed.type, named: followed.name, search: search)
-    return { availability, index in
+    { availability, index in
       for await found in updates {
-        let isUnowned = found != nil && self.findsUnowned(followed, search)
+        let isUnowned = found != nil && self.findsUnowned(updates)
         availability.set(index, to: found.map { FoundDependency($0, holdsStrongly: isUnowned) })
       }
       availability.end()
@@ -105,10 +109,10 @@ extension UDIContext {
 
   /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
   /// releases it.
-  private func findsUnowned<Dependency>(_ followed: Followed<Dependency>, _ search: UDISearch?) -> Bool {
-    let key = KeyIdentity.of(.of(followed.type), followed.name)
+  private func findsUnowned<Dependency>(_ updates: UDIUpdates<Dependency>) -> Bool {
+    let key = KeyIdentity.of(.of(updates.type), updates.name)
     return change { node, garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: search))?.object else { return false }
+      guard let entry = node.nearestEntry(key.id, node.direction(of: updates.search))?.object else { return false }
       garbage.add(entry)
       switch entry.kind {
       case .owned, .boxed: return false
@@ -117,22 +121,5 @@ extension UDIContext {
       case .binding: return entry.comesFromLook
       }
     }
-  }
-}
-
-/// A dependency that `whileAvailable` follows.
-private struct Followed<Dependency: Sendable>: Sendable {
-  /// The type to look up. It can be a subclass of `Dependency` that the caller had in a variable.
-  let type: Dependency.Type
-  let name: UDIName?
-
-  init(_ type: Dependency.Type) {
-    self.type = type
-    name = nil
-  }
-
-  init(_ key: UDIKey<Dependency>) {
-    type = Dependency.self
-    name = key.name
   }
 }

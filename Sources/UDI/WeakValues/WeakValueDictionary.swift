@@ -35,46 +35,17 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   public init() {}
 
   /// The entries. Copies of the dictionary share them until one of the copies changes.
-  @safe
   private final class Storage {
-    // The property is the pointer that a `CompactTable` consists of, instead of the table itself. The compiler does not
-    // specialise a `deinit`. If this property were a table, the `deinit` would have to find out at run time how to
-    // release it, even if it is empty, and the benchmark "make a scope, bind 3, link 5, end it" would take 5 % longer.
-    //
-    // Accesses are not checked for overlaps: the memory is reached only through a dictionary, and exclusive access to
-    // the dictionary is ensured already. With the check, the benchmarks that bind would take 11 % longer.
-    @exclusivity(unchecked) private var memory: UnsafeMutableRawPointer?
+    // Accesses are not checked for overlaps: the table is reached only through a dictionary, and exclusive access to
+    // the dictionary is ensured already. With the check, binding ("bind …" in `Benchmarks/compare`) takes 11 % longer.
+    @exclusivity(unchecked) private var uncheckedTable: CompactTable<Pair>
 
-    init(_ table: consuming CompactTable<Pair>) {
-      assert(unsafe MemoryLayout<CompactTable<Pair>>.size == MemoryLayout<UnsafeMutableRawPointer?>.size)
-      unsafe memory = table.takeMemory()
-    }
-
-    deinit { if unsafe memory != nil { freeTable() } }
-
-    @inline(never)
-    private func freeTable() { _ = unsafe CompactTable<Pair>(memory) }
+    init(_ table: consuming CompactTable<Pair>) { unsafe uncheckedTable = table }
 
     @inline(__always)
     var table: CompactTable<Pair> {
-      // `tablePointer` is not used here, because several threads may read at the same time, and taking a mutable
-      // pointer counts as a modification.
-      _read {
-        var table = unsafe CompactTable<Pair>(memory)
-        defer { _ = unsafe table.takeMemory() }
-        yield table
-      }
-      unsafeMutableAddress { unsafe tablePointer }
-    }
-
-    /// `memory` as a table. Both have the same layout, because a table has a single property, of the same type. The
-    /// address of `memory` is valid as long as this object lives, because `memory` is a stored property that no
-    /// subclass or observer can override. All code that uses the table holds this object.
-    @inline(__always)
-    private var tablePointer: UnsafeMutablePointer<CompactTable<Pair>> {
-      unsafe withUnsafeMutablePointer(to: &memory) {
-        unsafe UnsafeMutableRawPointer($0).assumingMemoryBound(to: CompactTable<Pair>.self)
-      }
+      _read { yield unsafe uncheckedTable }
+      _modify { yield unsafe &uncheckedTable }
     }
   }
 
@@ -139,13 +110,6 @@ extension WeakValueDictionary {
     return storage.table.find(key)?.element.entry
   }
 
-  /// Releases all entries. Unlike the storage's `deinit`, which the compiler does not specialise, this code is compiled
-  /// for the actual types. Without it, the benchmark "make a scope, bind 3, link 5, end it" would take 7 % longer.
-  mutating func releaseEntries() {
-    if isKnownUniquelyReferenced(&storage) { storage?.table = CompactTable() }
-    storage = nil
-  }
-
   /// Calls `body` with every entry, including dead ones. `body` must not change the dictionary.
   func forEachEntry(_ body: (WeakEntry) -> Void) {
     storage?.table.forEach { body($0.entry) }
@@ -205,12 +169,10 @@ extension WeakValueDictionary {
 
   /// Stores an entry, and returns the one that it replaces. Does not look for dead entries: see
   /// `deadEntriesInTurn(looks:keep:)`.
-  ///
-  /// - Parameter initialCapacity: The number of entries for which an empty dictionary allocates memory.
-  mutating func update(_ entry: consuming WeakEntry, forKey key: Key, initialCapacity: Int = 1) -> WeakEntry? {
+  mutating func update(_ entry: consuming WeakEntry, forKey key: Key) -> WeakEntry? {
     let storage = uniqueStorage
     guard let found = storage.table.find(key) else {
-      storage.table.insert(Pair(key: key, entry: entry), initialCapacity: initialCapacity)
+      storage.table.insert(Pair(key: key, entry: entry))
       return nil
     }
     let replaced = found.element.entry

@@ -132,11 +132,9 @@ final class ReferenceGraph {
     if let object = node.object {
       let (type, facts): (AnyClass, ClassFacts) = (type(of: object), facts(about: object))
       if let context = object as? UDIContext {
-        return context.holdings.map { holding in
-          Edge(target: index(of: holding.object), steps: holding.text.map { " {\($0)}" } ?? "")
-        }
+        return edges(of: context)
       } else if let attachment = object as? UDIAttachment {
-        return attachment.attachedContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
+        return attachment.heldContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
       } else if facts.isValueBox {
         // The box's only property means nothing to users, but the properties of the value do.
         unsafe scan.scanFields(pointer, TypeLayout(type))
@@ -153,6 +151,22 @@ final class ReferenceGraph {
       unsafe self.scan(pointer, &scan)
     }
     return scan.references.map { Edge(target: index(of: $0), steps: $0.steps) }
+  }
+
+  /// The edges to the children of a context, to its providers, and to the instances and closers that the providers
+  /// keep.
+  private func edges(of context: UDIContext) -> [Edge] {
+    var held: [AuditNotice] = []
+    context.change { node, _ in node.forEachHeld { held.append($0) } }
+    return context.children.map { Edge(target: index(of: $0), steps: "") }
+      + held.compactMap { notice in
+        guard let key = notice.key, let site = notice.site else { return nil }
+        // A storage's `load` is user code, so it is called after the lock has been released.
+        var object: AnyObject? = notice.object
+        if case .storage = notice.kind { object = (notice.object as? any UDIStorage)?.load()?.object }
+        let steps = " {provider of \(key), registered at \(site.fileID):\(site.line)}"
+        return object.map { Edge(target: index(of: $0), steps: steps) }
+      }
   }
 
   /// Scans a heap object that is not an object of a class.

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 import UDI
+import UDITesting
 
 /// What is not `Sendable` stays on the main actor: tests for each way off it that is closed.
 ///
@@ -135,19 +136,27 @@ import UDI
 
   // MARK: Code that runs with what is not Sendable
 
-  @Test func aConversionRunsOnTheMainActor() async {
-    context.register(Counter.self, lifetime: .context) { Counter() }
-      .implements(Reading.self) { counter in
-        counter.count += 1
-        return Reading(count: counter.count)
-      }
+  /// The object might not be `Sendable`: only a cast on the main actor can tell.
+  @Test func anotherTypeThatIsSendableIsFirstAskedForOnTheMainActor() async throws {
+    context.register((any Local).self, lifetime: .context) { Safe() }.implements(Safe.self)
     let context = context
-    let counter = context.link(Counter.self)
-    let elsewhere = await Task.detached { MisuseLog.during { context.link(Reading.self) } }.value
-    #expect(elsewhere.0 == nil && elsewhere.1.first?.message.contains("belongs to the main actor") == true)
-    #expect(counter?.count == 0 && context.link(Reading.self)?.count == 1)
-    // It is converted by now, and kept.
-    #expect(await Task.detached { context.link(Reading.self)?.count }.value == 1)
+    for _ in 0..<2 {
+      let local = context.link((any Local).self)
+      let (missed, misuse) = await elsewhere { MisuseLog.during { context.link(Safe.self) == nil } }
+      #expect(missed && misuse.first?.message.contains("belongs to the main actor") == true)
+      #expect(await elsewhere { context.explain(Safe.self).cause } == .isolatedElsewhere("the main actor"))
+      let safe = context.link(Safe.self)
+      #expect(safe != nil && safe === local)
+      #expect(await elsewhere { context.link(Safe.self) } === safe)
+      context.reset()
+    }
+    let obtained = try await elsewhereObtained(context)
+    #expect(obtained === context.link((any Local).self))
+    #expect(await elsewhere { context.link(Safe.self) } === obtained)
+  }
+
+  @concurrent private func elsewhereObtained(_ context: UDIContext) async throws -> Safe {
+    try await context.obtain(Safe.self)
   }
 
   @Test(arguments: [false, true])
@@ -194,31 +203,30 @@ import UDI
     _ type: Dependency.Type, named name: UDIName, with argument: Argument
   ) -> Dependency? { context.link(type, named: name, with: argument) }
 
-  @Test func aRegistrationThatWasGotAsSendableConvertsNothingThatIsNot() async {
-    context.register((any Local).self, lifetime: .context) { Counter() }
+  @Test func aRegistrationThatWasGotAsSendableServesNothingThatIsNot() async {
+    context.register((any Local).self, lifetime: .context) { Safe() }
     _ = context.link((any Local).self)
-    let convert: (SendableLocal) -> Leak = { Leak(local: $0) }
     let (_, misuse) = MisuseLog.during {
-      self.context.registrations(of: SendableLocal.self)[0].implements(Leak.self, convert)
+      self.context.registrations(of: SendableLocal.self)[0].implements(Safe.self)
     }
-    #expect(misuse.map(\.kind) == [.notMade] && context.link(Leak.self) == nil)
+    #expect(misuse.map(\.kind) == [.notMade] && context.link(Safe.self) == nil)
     let context = context
-    let leak = await Task.detached {
+    let isMissed = await elsewhere {
       MisuseLog.during {
-        context.registrations(of: SendableLocal.self)[0].implements(Leak.self) { Leak(local: $0) }
-        return context.link(Leak.self)
+        context.registrations(of: SendableLocal.self)[0].implements(Safe.self)
+        return context.link(Safe.self) == nil
       }.0
-    }.value
-    #expect(leak == nil)
+    }
+    #expect(isMissed)
   }
 
-  @Test func aSetUpBlockThatLeavesWhatIsNotSendableConvertsItNot() {
+  @Test func aSetUpBlockThatLeavesWhatIsNotSendableServesItNot() {
     let counter = counter
     let context = UDIContext(tag: "set up") { context in
-      context.register(SendableLocal.self) { Safe() }.implements(Leak.self) { Leak(local: $0) }
+      context.register(SendableLocal.self) { Safe() }.implements(Safe.self)
     }
     context.provide(counter, as: (any Local).self)
-    #expect(MisuseLog.during { context.link(Leak.self) == nil }.0)
+    #expect(MisuseLog.during { context.link(Safe.self) == nil }.0)
     #expect(context.link((any Local).self) === counter)
   }
 
@@ -239,10 +247,9 @@ import UDI
   }
 
   @Test func argumentsThatMayNotBeSendableAreRefusedByAliasesToo() {
-    context.register(Leak.self) { (_, local: SendableLocal) in Leak(local: local) }
-      .implements(Counter.self) { _ in Counter() }
+    context.register(Safe.self) { (_, _: SendableLocal) in Safe() }.implements((any Local).self)
     let local: any Local = counter
-    #expect(MisuseLog.during { context.link(Counter.self, with: local) == nil }.0)
+    #expect(MisuseLog.during { context.link((any Local).self, with: local) == nil }.0)
   }
 
   /// Its conformance may belong to the main actor.
@@ -258,12 +265,16 @@ import UDI
 
   @Test func whatIsProvidedOnTheMainActorIsUsedThere() async {
     let local = LocalMember()
-    context.provide(local).implements(Reading.self) { Reading(count: $0.attachments) }
+    context.provide(local).implements(Safe.self)
     local.attachedContext = nil
     let before = local.attachments
     let context = context
-    #expect(await Task.detached { MisuseLog.during { context.link(Reading.self, fresh: true) == nil }.0 }.value)
-    #expect(local.attachments == before && context.link(Reading.self) != nil)
+    let error = await elsewhere { #expect(throws: UDILinkError.self) { try context.require(Safe.self) } }
+    #expect(error?.cause == .isolatedElsewhere("the main actor"))
+    #expect(await elsewhere { MisuseLog.during { context.link(Safe.self, fresh: true) == nil }.0 })
+    #expect(local.attachments == before)
+    let errorHere = #expect(throws: UDILinkError.self) { try context.require(Safe.self) }
+    #expect(errorHere?.description.contains("is served by the provider of UDITests.(private).LocalMember") == true)
   }
 
   // MARK: Where things die
@@ -358,7 +369,7 @@ import UDI
   }
 
   /// The library checks on another thread whether an object is alive, while the main actor releases the object.
-  @Test(arguments: 0..<9)
+  @Test(arguments: 0..<8)
   func anObjectThatIsOnlyLookedAtDiesOnTheMainActor(_ way: Int) async {
     let death = Death()
     let audit = BindingAudit()
@@ -368,13 +379,6 @@ import UDI
     }
     let count = mortals.count
     let other = Plain()
-    // Made from the object, and found elsewhere as long as the object lives.
-    let safe = Safe()
-    if way == 8 {
-      context.register(Mortal.self, lifetime: .weak) { [weak mortal = mortals[0]] in mortal }
-        .implements(Safe.self) { _ in safe }
-      #expect(context.link(Safe.self) === safe)
-    }
     look(with: { [context] in
       switch way {
       case 0: _ = context.snapshot()
@@ -384,8 +388,7 @@ import UDI
       case 4: context.register(SendableLocal.self, named: 0) { Safe() }
       case 5: context.bind(other, as: Plain.self)
       case 6: #expect(audit.countOfSurvivors() == 1)
-      case 7: #expect(audit.survivors { reported, _ in reported.map(\.objectType) }.count == 1)
-      default: #expect(context.link(Safe.self) === safe)
+      default: #expect(audit.survivors { reported, _ in reported.map(\.objectType) }.count == 1)
       }
     }) { mortals = [] }
     for _ in 0..<count { #expect(await death.wasOnMainActor) }
@@ -464,8 +467,6 @@ private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> B
 private final class Safe: Local, @unchecked Sendable { var count = 0 }
 
 private struct Reading: Sendable { let count: Int }
-
-private struct Leak: Sendable { let local: any Local & Sendable }
 
 @MainActor private final class Model: @MainActor Local { var count = 0 }
 

@@ -211,9 +211,9 @@ import Testing
 
 extension Node {
   /// The creation of the context's only asynchronous provider.
-  fileprivate var creation: AsyncCreation? {
-    var found: AsyncCreation?
-    treeLocked.providers.forEach { found = found ?? $0.provider.asyncCreation }
+  fileprivate var creation: Creation? {
+    var found: Creation?
+    treeLocked.providers.forEach { found = found ?? $0.provider.creation }
     return found
   }
 }

@@ -32,19 +32,20 @@ import Testing
       node.treeLocked.providers.forEach { found = $0.provider }
       return found as? AsyncFactory
     }
-    let (creation, journal) = (AsyncCreation(try #require(provider)), journal)
-    let number = context.change { _, _ in creation.enter(nil, []) }
+    let keeper = InstanceKeeper(provider: try #require(provider), cache: nil)
+    let (creation, journal) = (context.change { _, _ in AsyncCreation(keeper, for: nil) }, journal)
+    let number = context.change { _, _ in creation.add(.task(nil, through: [])) }
     creation.cancel(closing: ["context"])
     let waiting = Task {
-      await creation.waitForEnd(number)
+      await creation.wait(number)
       journal.add("ended")
     }
     for _ in 0..<100 { await Task.yield() }
-    creation.start(after: nil) {
+    creation.start {
       defer { journal.add("begun") }
-      try creation.begin()
+      do { try creation.begin() } catch { return .failed(error) }
       journal.add("made")
-      return Instance(Plain())
+      return .made(Instance(Plain()))
     }
     await waiting.value
     #expect(journal.all == ["begun", "ended"])

@@ -68,7 +68,7 @@ import Testing
     context.register(Plain.self, lifetime: .context) {
       begun.arrive()
       await release.wait(); return Plain()
-    }.implements((any Service).self).implements((any Other).self) { $0 }
+    }.implements((any Service).self).implements((any Other).self)
     let ((), misuse) = try await MisuseLog.during {
       async let one = child.linkWhenAvailable((any Service).self)
       async let other = context.linkWhenAvailable((any Other).self)
@@ -340,24 +340,24 @@ import Testing
   ) async throws {
     context.register(OnMain.self, lifetime: lifetime) {
       await Task.yield(); return OnMain()
-    }.implements((any NotSendable).self).implements((any NotSendable).self, named: "two") { $0 }
+    }.implements((any NotSendable).self).implements((any NotSendable).self, named: "two")
     let one = try await context.obtain((any NotSendable).self)
     let two = try await context.obtain((any NotSendable).self, named: "two")
     #expect((one === two) == (lifetime != .unique))
   }
 
-  /// One conversion may run anywhere, and the next one, of its result, only on the main actor.
-  @Test(arguments: [UDILifetime.unique, .weak, .context]) func anotherTypeOfAnotherTypeOnTheMainActor(
+  /// The first of the other types may be used anywhere, and the second, which its registration is given, only on the
+  /// main actor.
+  @MainActor @Test(arguments: [UDILifetime.unique, .weak, .context]) func anotherTypeOfAnotherTypeOnTheMainActor(
     _ lifetime: UDILifetime
   ) async throws {
     context.register(Plain.self, lifetime: lifetime) {
       await Task.yield(); return Plain()
-    }.implements((any Service).self) { $0 }
-    for registration in context.registrations(of: (any Service).self) {
-      registration.implements((any Loose).self) { @MainActor service in service as! Plain }
-    }
-    let made = try await context.obtain((any Loose).self)
+    }.implements((any Service).self)
+    context.registrations(of: (any Service).self)[0].implements(AnyObject.self)
+    let made = try await context.obtain(AnyObject.self)
     #expect(made is Plain)
+    #expect(try await (context.obtain((any Service).self) === made) == (lifetime != .unique))
   }
 
   @Test func whatIsNotSendableDiesOnTheMainActor() async throws {
@@ -375,20 +375,25 @@ import Testing
     #expect(OnMain.strays.current == 0)
   }
 
-  @Test(arguments: [UDILifetime.unique, .graph, .weak]) func whatWasConvertedDiesOnTheMainActor(
+  @Test(arguments: [UDILifetime.unique, .graph, .weak]) func whatIsNotOfTheOtherTypeDiesOnTheMainActor(
     _ lifetime: UDILifetime
   ) async throws {
     await MainActor.run {
       _ = context.register(OnMain.self, lifetime: lifetime) {
         await Task.yield(); return OnMain()
-      }.implements(Int.self) { $0.number }
+      }.implements(Plain.self)
     }
-    for _ in 0..<20 { #expect(try await elsewhere(context) == 1) }
+    for _ in 0..<20 {
+      let error = await #expect(throws: UDILinkError.self) { try await elsewhere(context) }
+      #expect(error?.cause == .notConvertible(from: "UDITests.AsyncMakingTests.OnMain"))
+    }
     await MainActor.run {}
     #expect(OnMain.strays.current == 0)
   }
 
-  @concurrent private func elsewhere(_ context: UDIContext) async throws -> Int { try await context.obtain(Int.self) }
+  @concurrent private func elsewhere(_ context: UDIContext) async throws -> Plain {
+    try await context.obtain(Plain.self)
+  }
 
   // MARK: - Failures of other threads
 

@@ -15,46 +15,6 @@ import UDI
     }
   }
 
-  @Test(arguments: [UDILifetime.unique, .weak, .context]) func conversionsThatNeedEachOther(_ lifetime: UDILifetime) {
-    context.register(Made.self, lifetime: lifetime) { Made() }
-      .implements((any Alpha).self) { [context] _ in Made("a", parts: [context.link((any Beta).self)]) }
-      .implements((any Beta).self) { [context] _ in Made("b", parts: [context.link((any Alpha).self)]) }
-    let (made, misuse) = MisuseLog.during { context.link((any Alpha).self) }
-    #expect((made as? Made)?.label == "a")
-    #expect(misuse.map(\.kind) == [.notMade])
-    #expect(misuse.first?.message.contains("UDITests.Alpha → UDITests.Beta → UDITests.Alpha") == true, "\(misuse)")
-  }
-
-  @Test func aConversionWithOtherArgumentsIsNoCycle() {
-    context.register(Made.self) { (_, number: Int) in Made("\(number)") }
-      .implements((any Alpha).self) { [context] made in
-        let number = Int(made.label) ?? 0
-        return Made("a\(number)", parts: number > 0 ? [context.link((any Alpha).self, with: number - 1)] : [])
-      }
-    let (made, misuse) = MisuseLog.during { context.link((any Alpha).self, with: 3) }
-    #expect((made as? Made)?.label == "a3" && misuse.isEmpty)
-    // But it is one if it never ends.
-    context.register(Made.self, named: "up") { (_, number: Int) in Made("\(number)") }
-      .implements((any Beta).self) { [context] made in
-        Made("b", parts: [context.link((any Beta).self, with: (Int(made.label) ?? 0) + 1)])
-      }
-    let (_, reported) = MisuseLog.during { context.link((any Beta).self, with: 0) }
-    #expect(reported.map(\.kind) == [.notMade])
-  }
-
-  @Test(arguments: [(UDILifetime.unique, false), (UDILifetime.context, true)])
-  func aConversionForAnotherContextIsNoCycle(_ lifetime: UDILifetime, isFresh: Bool) throws {
-    let child = try context.makeChild(tag: "child")
-    context.register(Made.self, lifetime: lifetime) { context in Made(parts: [context]) }
-      .implements((any Alpha).self) { made in
-        let context = made.parts.first as? UDIContext
-        return Made(context?.tag ?? "", parts: [context?.parent?.link((any Alpha).self, fresh: isFresh)])
-      }
-    let (made, misuse) = MisuseLog.during { child.link((any Alpha).self, fresh: isFresh) as? Made }
-    #expect(made?.label == "child" && misuse.isEmpty)
-    #expect((made?.parts.first as? Made)?.label == "context")
-  }
-
   static let lifetimes = [UDILifetime.unique, .graph, .weak, .context, UDILifetime("own")]
 
   @Test(arguments: lifetimes) func requireThrowsThePath(_ lifetime: UDILifetime) {

@@ -8,7 +8,8 @@ import UDI
 @globalActor private actor Attic {
   static let shared = Attic()
 }
-@Vault private final class Safe {
+private protocol Numbered: AnyObject, Sendable {}
+@Vault private final class Safe: Numbered {
   let number: Int
   init(_ number: Int = 0) {
     Vault.preconditionIsolated()
@@ -184,22 +185,20 @@ private final class Mortal {
     }
   }
 
-  // MARK: Conversions
+  // MARK: Other types
 
-  @Test func aConversionRunsOnItsActor() async throws {
+  @Test func anotherTypeIsMadeOnTheActorToo() async throws {
     await registerSafe(context)
-    context.registrations(of: Safe.self).first?.implements(String.self) { @Vault safe in
-      Vault.preconditionIsolated()
-      return "\(safe.number)"
-    }
-    #expect(MisuseLog.during { context.link(String.self) == nil }.0)
-    #expect(try await context.obtain(String.self) == "0")
-    #expect(context.link(String.self) == "0")
+    context.registrations(of: Safe.self).first?.implements((any Numbered).self)
+    #expect(MisuseLog.during { context.link((any Numbered).self) == nil }.0)
+    let numbered = try await context.obtain((any Numbered).self)
+    // It is kept, and found from anywhere, under both types.
+    #expect(context.link((any Numbered).self) === numbered && context.link(Safe.self) === numbered)
   }
 
   @Test func twoActorsForOneInstanceAreRefused() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      UDIContext(tag: "x").register(Safe.self) { @Vault in Safe() }.implements(String.self) { @Attic _ in "" }
+      UDIContext(tag: "x").register(Safe.self) { @Vault in Safe() }.implements(AnyObject.self)
     }
     #expect(errorOutput(result).contains("belong to two actors"))
     let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

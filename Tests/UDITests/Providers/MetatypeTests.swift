@@ -50,7 +50,7 @@ private final class Derived: Base, @unchecked Sendable {
 
   @Test(arguments: [
     "key", "bind", "multiBind", "bind on an object", "provide", "register", "with arguments", "asynchronous",
-    "implements", "convert",
+    "implements",
   ])
   func aClassInAVariableStopsTheProgram(_ verb: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [verb] in
@@ -64,8 +64,7 @@ private final class Derived: Base, @unchecked Sendable {
       case "register": context.register(type) { Derived() }
       case "with arguments": context.register(type) { (_, _: Int) in Derived() }
       case "asynchronous": context.register(type) { () async in Derived() }
-      case "implements": context.register(Derived.self) { Derived() }.implements(type)
-      default: context.register(Derived.self) { Derived() }.implements(type) { $0 }
+      default: context.register(Derived.self) { Derived() }.implements(type)
       }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

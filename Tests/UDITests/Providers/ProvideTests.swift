@@ -95,7 +95,7 @@ struct ProvideTests {
     let context = UDIContext(tag: "context")
     let attachments = Tally()
     let member = Member { _ in attachments.add() }
-    let registration = context.provide(member).implements((any Service).self) { $0 }
+    let registration = context.provide(member).implements((any Service).self)
     // Whatever a provider makes is attached.
     member.attachedContext = nil
     #expect(registration.link() === member && context.link((any Service).self) === member)

@@ -77,7 +77,7 @@ private final class Mutable {
     context.register(
       (any Reader).self, named: "n", lifetime: .context, metadata: "m", using: Book.init(clock:)
     ) { _, _ in created.add() }
-    .implements((any AnyObject & Sendable).self) { $0 }
+    .implements((any AnyObject & Sendable).self)
     let reader = try context.require((any Reader).self, named: "n")
     #expect(context.link((any Reader).self, named: "n") === reader && created.count == 1)
     #expect(context.link((any AnyObject & Sendable).self) === reader)

@@ -12,8 +12,8 @@
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
 ///   its search, and whether lookups from it are recorded.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
-/// - A watcher's lock, `Watcher.lock`, guards the change that its consumer has not seen yet, and which tasks wait for
-///   the next one.
+/// - The lock of an `AwaitedState` guards that state and the list of tasks that wait for a change of it: for example,
+///   the change that a watcher's consumer has not seen yet.
 /// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
 ///   process's reporter.
 ///
@@ -38,8 +38,8 @@
 /// started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
-/// a time. The locks of the tables, of watchers and of gates are leaves: nothing is locked while one of them is held.
-/// No thread takes locks in a different order, so there is no deadlock.
+/// a time. The locks of the tables, of awaited states and of gates are leaves: nothing is locked while one of them is
+/// held. No thread takes locks in a different order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
 /// lookup that climbs sees each context as it is when the lookup gets there. It can therefore miss an instance that
@@ -65,9 +65,9 @@
 /// the context ever had a child, the node's own lock is then taken and released once more, to wait for any lookup that
 /// has already climbed to the node. An object's weak references become nil before its attachment is released. A dead
 /// binding is withdrawn by whichever comes first: a lookup that finds it, or the attachment.
-enum Tree {
+package enum Tree {
   // `lock` excludes overlapping accesses to the variables below, so these accesses are not checked at run time. With
-  // the checks, the benchmark "make a scope, bind 3, link 5, end it" would take 12 % longer.
+  // the checks, a scope takes 12 % longer ("make a scope, bind 3, link 5, end it" in `Benchmarks/compare`).
 
   static let lock = Lock()
 
@@ -81,9 +81,9 @@ enum Tree {
   /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
-  /// The watchers to notify and the tasks to resume when the current change has ended and the lock has been released.
-  /// Guarded by `lock`.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var notifications: Notifications?
+  /// What to do when the current change has ended and the lock has been released: watchers are notified, and tasks
+  /// resumed. Guarded by `lock`.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
   /// The kind of change that watchers are now notified of. One change can have parts of different kinds. Guarded by
   /// `lock`.
   @exclusivity(unchecked) private nonisolated(unsafe) static var changeKind = ChangeKind.answer
@@ -97,11 +97,10 @@ enum Tree {
 
   /// Makes a change: runs `body` under the tree lock, releases the lock, and then releases what `body` has dropped.
   @inline(__always)
-  static func change<Result, Failure: Error>(
+  package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function. With
-    // such a function, making an instance that is kept would take 5 % more instructions.
+    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
     lock.lock()
     do {
@@ -117,30 +116,33 @@ enum Tree {
   /// Ends a change: releases the lock, and then releases what the change has dropped.
   @inline(__always)
   private static func end(_ garbage: inout Garbage) {
-    if let notifications = unsafe notifications { handOver(notifications, &garbage) }
+    if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
     lock.unlock()
     garbage.release()
   }
 
+  @inline(never)
+  private static func endAndNotify(_ garbage: inout Garbage) {
+    let calls = unsafe afterwards
+    unsafe afterwards = []
+    lock.unlock()
+    garbage.release()
+    // No lock is held, which is necessary because user code may run here, for example an executor's.
+    for call in calls { call() }
+  }
+
   /// Arranges that a watcher is notified after the lock has been released.
-  static func notify(_ watcher: Watcher) {
-    var kind = unsafe changeKind
+  static func notify(_ watcher: Watcher, of kind: ChangeKind? = nil) {
+    var kind = unsafe kind ?? changeKind
     if kind == .ignored { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
-    ensureNotifications().watchers.append((watcher, kind))
+    unsafe afterwards.append { [kind] in watcher.notify(of: kind) }
   }
 
   /// Arranges that a task is resumed after the lock has been released.
-  static func resume(_ task: CheckedContinuation<Void, Never>) { ensureNotifications().tasks.append(task) }
-
-  private static func ensureNotifications() -> Notifications {
-    if let notifications = unsafe notifications { return notifications }
-    let new = Notifications()
-    unsafe notifications = new
-    return new
-  }
+  static func resume(_ task: CheckedContinuation<Void, Never>) { unsafe afterwards.append { task.resume() } }
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
@@ -153,17 +155,10 @@ enum Tree {
   static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
     let outer = unsafe changeKind
     // The kind usually stays the same. In that case it is not written, because a write would move the memory from one
-    // core's cache to another's. If the kind were always written, the benchmark "two threads, scopes of one context"
-    // would take 5 % longer.
+    // core's cache to another's.
     if outer == kind { return body() }
     unsafe changeKind = kind
     body()
     unsafe changeKind = outer
-  }
-
-  @inline(never)
-  private static func handOver(_ present: Notifications, _ garbage: inout Garbage) {
-    garbage.add(present)
-    unsafe notifications = nil
   }
 }

@@ -65,9 +65,7 @@ extension Garbage {
   ///
   /// - Returns: The object.
   mutating func held(_ object: AnyObject?, _ reach: UDIReach) -> AnyObject? {
-    guard let object else { return nil }
-    Schedule.reached(.loadedToLook)
-    add(object, reach)
+    if let object { add(object, reach) }
     return object
   }
 }

@@ -4,7 +4,7 @@
 /// The function is only for diagnosis. It handles classes and protocols, including compositions. It returns false for
 /// all other types, and for protocols that the runtime cannot find by name: private protocols, and protocols with an
 /// argument for an associated type, such as `any Collection<Int>`.
-func isKind(_ made: Any.Type, of wanted: Any.Type) -> Bool {
+package func isKind(_ made: Any.Type, of wanted: Any.Type) -> Bool {
   func inherits<Wanted>(from _: Wanted.Type) -> Bool { made is Wanted.Type }
   if wanted is AnyClass { return inherits(from: wanted) }
   // In a generic context, `P.Type` would be the type of `(any P).self` itself, but the type that is needed here is `any

@@ -3,8 +3,8 @@
 /// Lookups compare only ids. For a key without a name, the id is the type's id. For a key with a name, the id is a hash
 /// of the type's id and the name, so that a lookup can compute it without having to find the key (`NamedKey`).
 ///
-/// An entry holds its key (`HeldKey`).
-class KeyIdentity: @unchecked Sendable {
+/// An entry holds its key.
+package class KeyIdentity: @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
   // `Sendable`.
 
@@ -25,12 +25,14 @@ class KeyIdentity: @unchecked Sendable {
     return NamedKey.of(type, name)
   }
 
+  package final var typeName: String { type.text }
+
   final var type: TypeIdentity {
     // The cast is safe: without `namedBit`, this is a `TypeIdentity`.
     namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
   }
 
-  final var name: UDIName? { namedKey?.read { $0.givenName } }
+  package final var name: UDIName? { namedKey?.read { $0.givenName } }
 
   private final var namedKey: Unretained<NamedKey>? {
     id & Self.namedBit == 0 ? nil : unsafe Unretained(address: Unretained(self).address)
@@ -38,7 +40,7 @@ class KeyIdentity: @unchecked Sendable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
-  var description: String { describeKey(type.text, name) }
+  package var description: String { describeKey(type.text, name) }
 }
 
 // MARK: - Ids
@@ -53,38 +55,4 @@ extension KeyIdentity {
     guard let name else { return typeID }
     return scrambled(name.digest ^ scrambled(typeID)) | namedBit
   }
-}
-
-// MARK: - Holding a key
-
-/// An entry's reference to its key. The reference is counted only if the key has a name, because keys without a name
-/// are never freed.
-///
-/// If all keys were counted, the benchmarks "bind 16 fresh keys in a new context, each" and "make a scope, bind 3, link
-/// 5, end it" would each take 2 % longer.
-@safe
-struct HeldKey: ~Copyable {
-  let identity: Unretained<KeyIdentity>
-
-  init(_ key: KeyIdentity) {
-    identity = Unretained(key)
-    if isCounted { identity.retain() }
-  }
-
-  private init(uncounted key: Unretained<KeyIdentity>) { identity = key }
-
-  /// Makes another reference to the same key.
-  init(copying other: borrowing HeldKey) {
-    identity = other.identity
-    if isCounted { identity.retain() }
-  }
-
-  static func of(_ type: Unretained<TypeIdentity>, _ name: UDIName?) -> HeldKey {
-    guard let name else { return unsafe HeldKey(uncounted: Unretained(address: type.address)) }
-    return HeldKey(type.read { KeyIdentity.of($0, name) })
-  }
-
-  deinit { if isCounted { identity.release() } }
-
-  private var isCounted: Bool { identity.read { $0.id & KeyIdentity.namedBit != 0 } }
 }

@@ -17,12 +17,9 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// How many `NamedKey`s of this type exist. While there are none, `linkAll` does not look for dependencies with
   /// names.
   let namedKeys = Atomic<UInt32>(0)
-  /// If the type is a class, what is known about whether its objects take part in the tree.
-  var membership: Membership {
-    get { knownMembership.load(ordering: .relaxed) }
-    set { knownMembership.store(newValue, ordering: .relaxed) }
-  }
-  private let knownMembership = Atomic<Membership>(.unknown)
+  /// Whether the type is known to be a class whose objects take no part in the tree, because it does not conform to
+  /// `UDIObject`.
+  let isPlain = Atomic<Bool>(false)
   /// The text that `String(reflecting:)` returns for the type. It is not stored here, because the runtime stores it
   /// already.
   // `_typeName` returns the same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all
@@ -31,11 +28,6 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// The type whose metatype is `metatype`.
   // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.
   var firstType: Any.Type { unsafe unsafeBitCast(metatype, to: Any.Type.self) }
-
-  /// What is known about whether a class conforms to `UDIObject`.
-  enum Membership: UInt8, AtomicRepresentable {
-    case unknown, object, plain
-  }
 
   init(_ metatype: ObjectIdentifier) {
     self.metatype = metatype

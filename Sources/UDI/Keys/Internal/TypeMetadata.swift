@@ -1,8 +1,7 @@
 /// Facts about a type, read from the runtime's description of the type (Type Metadata, in the Swift repository:
 /// docs/ABI/TypeMetadata.rst).
 ///
-/// Reading the description improves the figures "start" and "registered, bytes a type" of `Benchmarks/cost`. Without
-/// these facts, the library would have to compute the text of each type, and would not know whether a type is
+/// Without these facts, the library would have to compute the text of each type, and would not know whether a type is
 /// class-bound before it sees the first value.
 struct TypeMetadata {
   private let kind: UInt

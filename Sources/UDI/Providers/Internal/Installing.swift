@@ -11,15 +11,14 @@ final class InstalledModule: @unchecked Sendable {
   /// Where the module may be used.
   private let reach: UDIReach
   /// The creation that other threads wait for while a thread installs the module.
-  fileprivate var creation: SharedCreation?
+  fileprivate var creation: Creation?
 
-  init(_ module: any UDIModule, _ reach: UDIReach, _ creation: SharedCreation) {
+  init(_ module: any UDIModule, _ reach: UDIReach) {
     let type = type(of: module as Any)
     isInstance = type is AnyClass
     instance = isInstance ? module as AnyObject : nil
     id = isInstance ? ObjectIdentifier(module as AnyObject) : ObjectIdentifier(type)
     self.reach = reach
-    self.creation = creation
   }
 
   /// Whether the module was a class instance that has been released, so that another one can have its address. Called
@@ -27,7 +26,6 @@ final class InstalledModule: @unchecked Sendable {
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard isInstance else { return false }
     guard let instance else { return true }
-    Schedule.reached(.loadedToLook)
     garbage.add(instance, reach)
     return false
   }
@@ -50,9 +48,8 @@ extension UDIContext {
   func install(_ module: any UDIModule, _ reach: UDIReach) {
     PerThread.prepare()
     let thread = PerThread.resolution
-    let creation = SharedCreation(maker: thread)
-    let new = InstalledModule(module, reach, creation)
-    var waiting: (gate: Gate, creation: SharedCreation)?
+    let new = InstalledModule(module, reach)
+    var waiting: (creation: Creation, number: UInt)?
     let isNew = change { node, garbage in
       if node.treeLocked.state.isEnding {
         node.reportClosed("install", describeType(type(of: module)), UDICallSite("", 0), &garbage)
@@ -61,25 +58,24 @@ extension UDIContext {
       let extras = node.treeLocked.ensureExtras()
       extras.modules.removeAll { $0.isGone(&garbage) }
       if let present = extras.modules.first(where: { $0.id == new.id }) {
-        if let creation = present.creation, let gate = try? creation.prepareToWait(thread) {
-          waiting = (gate, creation)
+        if let creation = present.creation, let number = try? creation.enter(.thread(thread)) {
+          waiting = (creation, number)
         }
         return false
       }
+      new.creation = Creation(nil, for: nil, on: thread)
       extras.modules.append(new)
       node.beginInstalling(thread.object)
       return true
     }
-    if let waiting {
-      waiting.gate.wait()
-      _ = waiting.creation.takeOutcome(thread)
-    }
+    if let waiting { waiting.creation.block(waiting.number) }
     guard isNew else { return }
     module.register(in: self)
     change { node, garbage in
       node.endInstalling(thread.object, &garbage)
-      new.creation = nil
+      guard let creation = new.creation.take() else { return }
       creation.end(.undecided)
+      garbage.add(creation)
     }
   }
 }

@@ -7,32 +7,26 @@ extension Node {
     if treeLocked.bindings.heldCount > 0, let binding = ownBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
-        Schedule.reached(.loadedToLook)
         garbage.add(object, of: binding)
       } else {
         binding.withdraw(&garbage)
       }
     }
-    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
     let old: Provider?
     if let found = treeLocked.providers.find(provider.keyID) {
       old = found.element.provider
       found.element.provider = provider
     } else {
       old = nil
-      treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: expected)
+      treeLocked.providers.insert(ProviderEntry(provider: provider))
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       Tree.notifying(.of(provider)) {
-        if provider.hasMade {
-          setEntry(provider.current, forKey: provider.keyID, initialCapacity: expected)
-        } else {
-          setEntry(provider, forKey: provider.keyID, initialCapacity: expected)
-        }
+        setEntry(provider.hasMade ? provider.current : provider, forKey: provider.keyID)
       }
     }
     if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
-      BindingAudit.note(entry.owned, entry, self, &garbage)
+      AuditNotice.note(entry.owned, entry, self, &garbage)
     }
     if let old { retire(old, &garbage) }
   }
@@ -60,7 +54,6 @@ extension Node {
   func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
     if provider(key.id) != nil { return true }
     guard let binding = heldBinding(key), let object = binding.object else { return false }
-    Schedule.reached(.loadedToLook)
     garbage.add(object, of: binding)
     return true
   }
@@ -93,8 +86,7 @@ extension Node {
       element.provider.node = nil
       element.provider.shown?.node = nil
       // If nothing else holds the provider, its instance is released together with the provider. Putting both into the
-      // garbage would make most contexts allocate memory for it, and the benchmark "the same by a scope: register 3,
-      // make 3, link 2, end it" would take longer.
+      // garbage would make most contexts allocate memory for it.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
       element.provider.leave(&garbage)
       for alias in element.provider.takeAliases() { garbage.add(alias) }

@@ -19,61 +19,40 @@ struct FoundDependency: @unchecked Sendable {
 
 /// Runs the operation of one call of `whileAvailable`: begins it when all dependencies are there, and cancels it when
 /// one of them changes.
-final class Availability<Output: Sendable>: @unchecked Sendable {
-  // Unchecked: `lock` guards what is mutable.
-
+final class Availability<Output: Sendable>: Sendable {
   typealias Operation = @Sendable () async throws -> Output
 
-  private let lock = Lock()
-  /// What the lookups found last.
-  private var found: [FoundDependency?]
-  /// The number of the last change to `found`.
-  private var number = 0
-  private var hasEnded = false
-  private var isCancelled = false
-  /// The outcome of the operation that began after the last change, if the operation has ended by itself.
-  private var outcome: Result<Output, any Error>?
-  /// The continuation of `run`, while it waits.
-  private var continuation: CheckedContinuation<Void, Never>?
+  private struct State {
+    /// What the lookups found last.
+    var found: [FoundDependency?]
+    /// The number of the last change to `found`.
+    var number = 0
+    var hasEnded = false
+    /// The outcome of the operation that began after the last change, if the operation has ended by itself.
+    var outcome: Result<Output, any Error>?
+  }
+
+  private let state: AwaitedState<State>
   /// Makes the operation from what was found. Returns nil if something is no longer alive.
   private let makeOperation: @Sendable ([FoundDependency?]) -> Operation?
 
   init(_ count: Int, _ makeOperation: @escaping @Sendable ([FoundDependency?]) -> Operation?) {
-    found = Array(repeating: nil, count: count)
+    state = AwaitedState(State(found: Array(repeating: nil, count: count)))
     self.makeOperation = makeOperation
   }
-
-  // MARK: - What happens. Any task may call these
 
   /// Notes what a lookup has found.
   func set(_ index: Int, to dependency: FoundDependency?) {
     // The old value must not be released while the lock is held, because releasing it might run user code.
     var dependency = dependency
-    change {
-      swap(&found[index], &dependency)
-      number += 1
+    state.change {
+      swap(&$0.found[index], &dependency)
+      $0.number += 1
     }
   }
 
   /// Notes that the context is closed or gone.
-  func end() { change { hasEnded = true } }
-
-  private func cancel() { change { isCancelled = true } }
-
-  private func end(of number: Int, with outcome: Result<Output, any Error>) {
-    // After a change, the operation has been cancelled, and its outcome does not matter.
-    change { if self.number == number, !hasEnded { self.outcome = outcome } }
-  }
-
-  private func change(_ body: () -> Void) {
-    let continuation = lock.withLock {
-      body()
-      return self.continuation.take()
-    }
-    continuation?.resume()
-  }
-
-  // MARK: - The loop
+  func end() { state.change { $0.hasEnded = true } }
 
   /// Runs the operation whenever all dependencies are there, until the operation ends by itself.
   ///
@@ -83,15 +62,11 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
   nonisolated(nonsending) func run(
     _ followers: [@Sendable (Availability, Int) async -> Void], endingWith makeError: () -> any Error
   ) async throws -> Output {
-    let outcome = await withTaskCancellationHandler {
-      await withTaskGroup(of: Void.self) { group in
-        for (index, follow) in followers.enumerated() { group.addTask { await follow(self, index) } }
-        let outcome = await runAgainAndAgain()
-        group.cancelAll()
-        return outcome
-      }
-    } onCancel: {
-      cancel()
+    let outcome = await withTaskGroup(of: Void.self) { group in
+      for (index, follow) in followers.enumerated() { group.addTask { await follow(self, index) } }
+      let outcome = await runAgainAndAgain()
+      group.cancelAll()
+      return outcome
     }
     if let outcome { return try outcome.get() }
     try Task.checkCancellation()
@@ -102,45 +77,25 @@ final class Availability<Output: Sendable>: @unchecked Sendable {
   ///   is closed or gone.
   nonisolated(nonsending) private func runAgainAndAgain() async -> Result<Output, any Error>? {
     var last = -1
-    while true {
-      await wait(after: last)
-      let (number, found, isOver) = lock.withLock { (self.number, self.found, self.hasEnded || self.isCancelled) }
-      if isOver { return nil }
-      last = number
+    while let now = await state.first({ $0.hasEnded || $0.number != last ? $0 : nil }), !now.hasEnded {
+      last = now.number
       // The operation, and with it what it holds, is released before the next one begins.
-      guard found.allSatisfy({ $0 != nil }), let operation = makeOperation(found) else { continue }
+      guard now.found.allSatisfy({ $0 != nil }), let operation = makeOperation(now.found) else { continue }
       await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-          let outcome: Result<Output, any Error>
-          do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
-          self.end(of: number, with: outcome)
-        }
-        await self.wait(after: number)
+        group.addTask { await self.finish(now.number, operation) }
+        _ = await self.state.first { $0.hasEnded || $0.number != now.number || $0.outcome != nil ? () : nil }
         group.cancelAll()
       }
-      let (outcome, isCancelled) = lock.withLock { (self.outcome.take(), self.isCancelled) }
-      if isCancelled { return nil }
-      if let outcome { return outcome }
+      if let outcome = await state.first({ .some($0.outcome.take()) }) ?? nil { return outcome }
     }
+    return nil
   }
 
-  /// Waits until there is a change after the one with the given number, the operation has an outcome, the task is
-  /// cancelled, or the context is closed or gone.
-  nonisolated(nonsending) private func wait(after number: Int) async {
-    while lock.withLock({ mustWait(after: number) }) {
-      await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        let isWaiting = lock.withLock {
-          guard mustWait(after: number) else { return false }
-          self.continuation = continuation
-          return true
-        }
-        if !isWaiting { continuation.resume() }
-      }
-    }
-  }
-
-  /// Call this under the lock.
-  private func mustWait(after number: Int) -> Bool {
-    self.number == number && outcome == nil && !hasEnded && !isCancelled
+  /// Runs an operation, and notes its outcome. After a change, the operation has been cancelled, and its outcome does
+  /// not matter.
+  private func finish(_ number: Int, _ operation: Operation) async {
+    let outcome: Result<Output, any Error>
+    do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
+    state.change { if $0.number == number, !$0.hasEnded { $0.outcome = outcome } }
   }
 }

@@ -6,29 +6,20 @@
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
 /// whatever reason, watchers are notified only of `.keptOnly`. Entries that are added while a context makes an
 /// instance that it keeps are not marked, because they are added only once.
-enum ChangeKind {
-  /// A lookup might give a different answer.
-  case answer
-  /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
-  /// lets no provider make one.
-  case keptOnly
+///
+/// Of several changes that a consumer has not seen, the greatest counts.
+enum ChangeKind: Comparable {
   /// A provider has released the instance that it kept. Watchers are not notified, because the provider makes another
   /// instance only when a lookup asks for one.
   case ignored
+  /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
+  /// lets no provider make one.
+  case keptOnly
+  /// A lookup might give a different answer.
+  case answer
+  /// The context is gone or closed, so there are no more changes.
+  case end
 
   /// The kind of change that watchers are notified of when the given entry is added or removed.
   static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
-}
-
-/// The watchers that a change might affect, and the tasks that waited for the change. This object is part of the
-/// change's garbage. When it is released, it notifies the watchers and resumes the tasks. No lock is held by then,
-/// which is necessary because user code may run here, for example an executor's.
-final class Notifications {
-  var watchers: [(Watcher, ChangeKind)] = []
-  var tasks: [CheckedContinuation<Void, Never>] = []
-
-  deinit {
-    for (watcher, kind) in watchers { watcher.notify(of: kind) }
-    for task in tasks { task.resume() }
-  }
 }

@@ -9,11 +9,14 @@ final class Consumer<Dependency> {
   private let name: UDIName?
   private let reach: UDIReach
   private let search: UDISearch?
-  private var lastLook = LastLook()
-  /// The last result, if that was an object that has not been released.
-  private weak var lastObject: AnyObject?
+  /// The object of the last result, or the box of a value that a provider keeps, if it has not been released. Each
+  /// value has its own box.
+  private weak var last: AnyObject?
   /// Whether the last result was that there is no dependency.
   private var wasNothing = false
+  /// The id of the last of the providers that may have made the last answer, or that were asked and failed. 0 if user
+  /// code had bound the answer; nil if the lookup found nothing.
+  private var lastKnownProvider: UInt?
 
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
   init(_ context: UDIContext?, _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?) {
@@ -24,23 +27,19 @@ final class Consumer<Dependency> {
     self.name = name
     self.reach = reach
     self.search = search
-    if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.end() }
+    if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.notify(of: .end) }
   }
 
   deinit { Tree.change { _ in watcher.leave() } }
 
   /// Ends the waiting after some time; `next` then returns nil.
   ///
-  /// - Returns: The task that measures the time; nil if the time is over at once.
-  func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never>? {
-    let watcher = watcher
-    guard limit > .zero else {
-      watcher.expire()
-      return nil
-    }
+  /// - Returns: The task that measures the time.
+  func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
+    let news = watcher.news
     return Task {
-      try? await clock.sleep(for: limit)
-      watcher.expire()
+      if limit > .zero { try? await clock.sleep(for: limit) }
+      news.change { $0.isLate = true }
     }
   }
 
@@ -55,7 +54,7 @@ final class Consumer<Dependency> {
       context.change { node, _ in node.enter(watcher) }
       let found = await look(from: context, keptOnly: change == .keptOnly)
       Schedule.reached(.hasLooked)
-      if let found, isNew(found) { return .some(found) }
+      if let (dependency, box) = found, isNew(dependency, box) { return .some(dependency) }
     }
     return nil
   }
@@ -64,9 +63,11 @@ final class Consumer<Dependency> {
   ///
   /// - Parameter isKeptOnly: Whether to look only at existing instances. If so, a provider is asked only if it is new
   ///   to the watcher.
-  /// - Returns: The dependency, or an inner nil if there is none. An outer nil if `isKeptOnly` is true and the provider
-  ///   that was found is not new.
-  nonisolated(nonsending) private func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> Dependency?? {
+  /// - Returns: The dependency, or nil if there is none, and its box, if it is a value that a provider keeps. An outer
+  ///   nil if `isKeptOnly` is true and the entry that was found is not new.
+  nonisolated(nonsending) private func look(
+    from context: UDIContext, keptOnly isKeptOnly: Bool
+  ) async -> (Dependency?, box: AnyObject?)? {
     var found: Dependency?
     func answer() -> LookupAnswer {
       unsafe withUnsafeMutablePointer(to: &found) {
@@ -75,11 +76,8 @@ final class Consumer<Dependency> {
     }
     switch isKeptOnly ? answer() : watcher.looking(answer) {
     case .provided(let entry):
-      if entry.registered.isRefused(to: reach) {
-        lastLook.forgetBox()
-        return .some(nil)
-      }
-      if isKeptOnly, !lastLook.isNew(entry) { return nil }
+      if entry.registered.isRefused(to: reach) { return (nil, nil) }
+      if isKeptOnly, !isNew(entry) { return nil }
       if let actor = entry.actorToMakeOn {
         let (watcher, type, name, reach, search) = (watcher, type as Any.Type, name, reach, search)
         let made = try? await Visit.to(actor) {
@@ -89,24 +87,52 @@ final class Consumer<Dependency> {
       } else {
         found = watcher.looking { context.make(entry, type, name, reach, search) }
       }
-      lastLook.note(entry)
-      return .some(found)
+      return Tree.change { _ in
+        lastKnownProvider = unsafe Tree.providerCount
+        return (found, (entry as? Provider)?.shown?.owned ?? (entry as? InstanceEntry)?.owned)
+      }
     case .object(let object): found = object as? Dependency
     case .written, .nothing, .undecided: break
     }
-    context.withNode { lastLook.note(watcher.key, search, from: $0, isKeptOnly: isKeptOnly) }
-    return .some(found)
+    noteProviders(from: context, isKeptOnly: isKeptOnly)
+    return (found, nil)
+  }
+
+  /// Whether even a lookup that makes no instance should ask this entry: a provider if the last lookup found nothing,
+  /// or if the provider is new and was not registered during a watcher's lookup; a box if it is not the last one.
+  private func isNew(_ entry: Entry) -> Bool {
+    if let instance = entry as? InstanceEntry { return instance.owned !== last }
+    guard let provider = entry as? Provider, let lastKnownProvider else { return true }
+    return !provider.comesFromLook && provider.id > lastKnownProvider
+  }
+
+  /// Records which providers may have made an answer that was found without asking one.
+  ///
+  /// - Parameter isKeptOnly: Whether the lookup makes no instance. If such a lookup finds an object that was bound
+  ///   during a watcher's lookup, it cannot tell which provider made the object, so the last record is kept.
+  private func noteProviders(from context: UDIContext, isKeptOnly: Bool) {
+    context.change { node, garbage in
+      guard let entry = node.nearestEntry(watcher.key.id, node.direction(of: search))?.object else {
+        return lastKnownProvider = nil
+      }
+      garbage.add(entry)
+      if entry.kind == .binding, !entry.comesFromLook {
+        lastKnownProvider = 0
+      } else if entry.kind != .binding || !isKeptOnly {
+        lastKnownProvider = unsafe Tree.providerCount
+      }
+    }
   }
 
   /// Whether an answer differs from the last one. After that, the answer counts as the last one. A value always counts
   /// as different, because values cannot be compared.
-  private func isNew(_ found: Dependency?) -> Bool {
+  private func isNew(_ found: Dependency?, _ box: AnyObject?) -> Bool {
     let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
     defer {
-      lastObject = object
+      last = object ?? box
       wasNothing = found == nil
     }
-    return found == nil ? !wasNothing : object == nil || object !== lastObject
+    return found == nil ? !wasNothing : object == nil || object !== last
   }
 }
 
@@ -124,9 +150,11 @@ extension Watcher {
 extension Entry {
   /// The actor on which a provider has to make the instance; nil if it may be made here.
   fileprivate var actorToMakeOn: (any Actor)? {
-    var provider = self as? Provider
-    while let alias = provider as? Alias { provider = alias.target }
-    guard let provider, !provider.isAsynchronous, !provider.isolation.isHere else { return nil }
+    guard let provider = (self as? Alias)?.target ?? self as? Provider, !provider.isAsynchronous,
+      !provider.isolation.isHere
+    else {
+      return nil
+    }
     return provider.isolation.actor
   }
 }

@@ -4,10 +4,7 @@ extension Node {
   /// might climb to; changes below these nodes are passed up to them.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state.isEnding {
-      watcher.end()
-      return Tree.notify(watcher)
-    }
+    if treeLocked.state.isEnding { return Tree.notify(watcher, of: .end) }
     unsafe Watcher.count += 1
     watcher.isEntered = true
     // While a factory waits, its lookups go up only (see `direction(of:)`), but later ones might go down, too.
@@ -62,7 +59,7 @@ extension Node {
   /// released or is being closed.
   @inline(never)
   func endWatching() {
-    for watcher in watchers.all { watcher.end() }
+    for watcher in watchers.all { Tree.notify(watcher, of: .end) }
     for watcher in watchers.all + climbers.all {
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
@@ -122,23 +119,3 @@ extension Watcher {
     if watchers[key.id]?.isEmpty == true { watchers[key.id] = nil }
   }
 }
-
-#if DEBUG
-  /// For tests: the state of the consumers whose lookups begin in this context.
-  extension UDIContext {
-    /// Whether all consumers have seen every change and are waiting for the next one.
-    package var consumersAreWaiting: Bool {
-      ownWatchers.allSatisfy { watcher in watcher.lock.withLock { !watcher.waiting.isEmpty } }
-    }
-
-    /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.
-    package var nodeCountsOfWatchers: [Int] {
-      let watchers = ownWatchers
-      return Tree.change { _ in watchers.map(\.nodes.count) }
-    }
-
-    private var ownWatchers: [Watcher] {
-      change { node, _ in node.watchers.all }
-    }
-  }
-#endif

@@ -38,19 +38,10 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   init() {}
 
-  /// Makes a table from memory that `takeMemory` has returned. Only one table may own this memory.
-  init(_ memory: UnsafeMutableRawPointer?) { unsafe base = memory }
-
-  /// Empties the table, and passes its memory to the caller.
-  mutating func takeMemory() -> UnsafeMutableRawPointer? {
-    defer { unsafe base = nil }
-    return unsafe base
-  }
-
   deinit {
     if let base = unsafe base {
       unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
-      unsafe freeMemory(base)
+      unsafe base.deallocate()
     }
   }
 
@@ -99,11 +90,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     let header = unsafe Self.header(base).pointee
     guard header.capacity > Self.denseLimit else {
       let elements = unsafe Self.elements(base, 0)
-      // Most contexts have one key or a few. Checking the first element separately saves 12 of the 297 instructions of
-      // the benchmark "link, bound there". There always is a first element, because a dense table without elements has
-      // no memory.
-      if unsafe elements.pointee.key == key { return unsafe elements }
-      for index in 1..<max(1, Int(header.count)) where unsafe elements[index].key == key {
+      for index in 0..<Int(header.count) where unsafe elements[index].key == key {
         return unsafe elements + index
       }
       return nil
@@ -177,22 +164,12 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   ///
   /// - Parameter initialCapacity: The number of elements for which an empty table allocates memory: 1, or a power of
   ///   two that is at least 4.
-  mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
+  mutating func insert(_ element: consuming Element, initialCapacity: Int = 4) {
     let (count, capacity) = (count, capacity)
-    if capacity <= Self.denseLimit {
-      if count == capacity { resize(to: capacity == 0 ? initialCapacity : Self.capacity(after: capacity)) }
-    } else if count * 4 >= capacity * 3 {
-      resize(to: capacity * 2)
-    }
+    let isFull = capacity <= Self.denseLimit ? count == capacity : count * 4 >= capacity * 3
+    // Very many tables have a single element. A table that gets a second one usually gets more.
+    if isFull { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }
     place(element)
-  }
-
-  /// The number of elements for which a full dense table makes room.
-  private static func capacity(after capacity: Int) -> Int {
-    // Very many tables have a single element. A table that gets a second one usually gets more, and so does a table
-    // that gets its ninth. If the capacity then became 16 instead of 32, the benchmarks "register 16 in a new context,
-    // each" and "bind 16 fresh keys in a new context, each" would take 6 and 5 % more instructions.
-    capacity < 4 ? 4 : capacity < denseLimit ? denseLimit : 4 * denseLimit
   }
 
   /// Removes the element with this key and returns it.
@@ -271,7 +248,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     let capacity = minimum
     let hashed = capacity > Self.denseLimit
     let bytes = Self.elementsOffset(capacity) + capacity * MemoryLayout<Element>.stride
-    let memory = unsafe allocateMemory(byteCount: bytes, alignment: MemoryLayout<Element>.alignment)
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: MemoryLayout<Element>.alignment)
     unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: (count: 0, capacity: UInt32(capacity)))
     unsafe (memory + Self.elementsOffset(capacity)).bindMemory(to: Element.self, capacity: capacity)
     if hashed { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
@@ -282,7 +259,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Frees the memory of a table whose elements have been moved out.
   private mutating func discardMemory() {
-    if let base = unsafe base { unsafe freeMemory(base) }
+    if let base = unsafe base { unsafe base.deallocate() }
     unsafe base = nil
   }
 

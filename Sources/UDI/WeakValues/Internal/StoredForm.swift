@@ -26,13 +26,6 @@ struct StoredForm {
   /// whose words are not enough to make a value.
   @usableFromInline let wordCount: UInt8
 
-  @usableFromInline
-  init(address: UInt, words: (UInt, UInt), wordCount: UInt8) {
-    self.address = address
-    self.words = words
-    self.wordCount = wordCount
-  }
-
   /// An incomplete form that refers to no object.
   @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), wordCount: 0) }
 
@@ -73,13 +66,12 @@ extension StoredForm {
   @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
     let word = MemoryLayout<UInt>.size
-    unsafe self.init(
-      address: memory.load(as: UInt.self),
-      words: (
-        size > word ? memory.load(fromByteOffset: word, as: UInt.self) : 0,
-        size > 2 * word ? memory.load(fromByteOffset: 2 * word, as: UInt.self) : 0
-      ),
-      wordCount: UInt8(truncatingIfNeeded: size / word))
+    unsafe address = memory.load(as: UInt.self)
+    unsafe words = (
+      size > word ? memory.load(fromByteOffset: word, as: UInt.self) : 0,
+      size > 2 * word ? memory.load(fromByteOffset: 2 * word, as: UInt.self) : 0
+    )
+    wordCount = UInt8(truncatingIfNeeded: size / word)
   }
 
   /// Returns the form of a dependency. The dependency must be kept alive as long as the form's `borrowed` is used.
@@ -98,16 +90,6 @@ extension StoredForm {
       }
     }
     return examine(dependency, as: type)
-  }
-
-  /// Does the same as `of(_:as:)`, for a caller that already has the type's token. A second search for the token would
-  /// make the benchmark "make a scope, bind 3, link 5, end it" take 1 % longer.
-  @inline(__always)
-  static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type, _ token: TypeToken) -> StoredForm? {
-    guard token.holdsReferences else { return examine(dependency, as: type) }
-    return unsafe withUnsafePointer(to: dependency) {
-      unsafe StoredForm(references: UnsafeRawPointer($0), size: MemoryLayout<Dependency>.size)
-    }
   }
 
   @usableFromInline

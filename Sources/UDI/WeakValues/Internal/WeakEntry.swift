@@ -10,23 +10,19 @@ class WeakEntry: @unchecked Sendable {
   weak let object: AnyObject?
   let form: StoredForm
 
-  /// - Parameter form: The form of an object that is alive during the call.
+  /// - Parameters:
+  ///   - form: The form of an object. If the entry holds the object weakly, it must be alive during the call.
+  ///   - isWeak: Whether the entry holds the object weakly. Otherwise it holds none.
   @usableFromInline
-  init(_ form: StoredForm) {
-    object = form.borrowed.read { $0 }
-    self.form = form
-  }
-
-  /// Makes an entry that refers to no object.
-  init(without form: StoredForm) {
-    object = nil
+  init(_ form: StoredForm, isWeak: Bool = true) {
+    object = isWeak ? form.borrowed.read { $0 } : nil
     self.form = form
   }
 
   /// The object as `Value`, the type that it was stored under; nil if the object has been released.
-  // Clients compile this method themselves, because they know the type, but the method that it calls does all the work.
-  // Compiled in the library, where the type is not known, this method would have to look up the metadata of the type's
-  // optional, and the benchmark "@Linked(keeps: .weakly), after the first read" would take twice as long.
+  // Clients compile this method themselves, but the method that it calls does all the work. The library does not know
+  // the type, so it would have to look up the metadata of the type's optional, and a read of a property that is linked
+  // weakly ("@Linked(keeps: .weakly), after the first read" in `Benchmarks/compare`) would take twice as long.
   @inlinable
   @inline(__always)
   final func load<Value>(as type: Value.Type) -> Value? {

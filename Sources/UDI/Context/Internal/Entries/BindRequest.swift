@@ -1,9 +1,11 @@
+import Synchronization
+
 /// The arguments of a call of `bind` or `multiBind`. The struct is not generic, so that the code that uses it is
 /// compiled once for all types.
 ///
 /// The request does not hold the dependency; the caller holds it during the call.
 @usableFromInline
-struct BindRequest: ~Copyable {
+struct BindRequest {
   let form: StoredForm
   let token: TypeToken
   let name: UDIName?
@@ -36,8 +38,7 @@ struct BindRequest: ~Copyable {
     /// The same as `of`, for an optional about which the compiler knows nothing.
     ///
     /// The parameter is `consuming`, as it is in the verbs that call this method. Otherwise clients would have to
-    /// destroy each nil that they pass, and here even checking for nil would make a copy. The benchmark "register 16 in
-    /// a new context, each" would take 4 % more instructions.
+    /// destroy each nil that they pass, and here even checking for nil would make a copy.
     static func ifAny(_ value: consuming (any Sendable)?, _ replaces: Bool) -> Metadata? {
       switch consume value {
       case .none: replaces ? nil : Metadata(nil, replaces: false)
@@ -50,32 +51,21 @@ struct BindRequest: ~Copyable {
     static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0, replaces: true) } }
   }
 
-  init(
-    _ form: StoredForm, _ token: TypeToken, _ name: UDIName?, _ metadata: Metadata?, _ site: UDICallSite,
-    _ isMulti: Bool, _ reach: UDIReach
-  ) {
-    self.form = form
-    self.token = token
-    self.name = name
-    self.metadata = metadata
-    self.site = site
-    self.isMulti = isMulti
-    self.reach = reach
-  }
-
   /// Makes a request and passes it to `body`.
   @inline(__always)
   static func make<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach, _ body: (borrowing BindRequest) -> Void
+    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach, _ body: (BindRequest) -> Void
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
     let token = TypeToken.of(type)
-    guard let form = StoredForm.of(dependency, as: type, token) else {
+    guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), type, site)
     }
-    body(BindRequest(form, token, name, metadata, site, isMulti, reach))
+    body(
+      BindRequest(
+        form: form, token: token, name: name, site: site, metadata: metadata, isMulti: isMulti, reach: reach))
     withExtendedLifetime(dependency) {}
   }
 
@@ -101,14 +91,11 @@ struct BindRequest: ~Copyable {
     guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in
       let identity = TypeToken.of(Swift.type(of: object)).identity
-      let membership = identity.read { $0.membership }
-      if membership == .plain { return }
-      let member = object as? any UDIObject
-      if membership == .unknown {
-        identity.read { $0.membership = member == nil ? .plain : .object }
+      if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return }
+      guard let member = object as? any UDIObject else {
+        return identity.read { $0.isPlain.store(true, ordering: .relaxed) }
       }
-      guard let member, MainActorCheck.isOnMainActor else { return }
-      member._attachedContext.remember(owner: form.address)
+      if MainActorCheck.isOnMainActor { member._attachedContext.remember(owner: form.address) }
     }
   }
 }

@@ -20,32 +20,21 @@ class Binding: Entry, @unchecked Sendable {
   /// The next older binding of the same instance.
   final var nextOfInstance: Unretained<Binding>?
 
-  override func withdraw(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: nil, &garbage) }
+  override func withdraw(_ garbage: inout Garbage) { withdraw(ifAlive: nil, &garbage) }
+
+  /// Withdraws the binding, and records this: see `UDIRecording.noteRemoval`.
+  final func withdraw(ifAlive kind: UDIEntry.Kind?, by end: UDICallSite? = nil, _ garbage: inout Garbage) {
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
     takeOut(&garbage)
   }
 
-  /// Withdraws the binding because its instance has been bound in another context.
-  @inline(never)
-  final func withdraw(insteadOf other: Binding, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: .withdrawn, by: other.site, &garbage) }
-    takeOut(&garbage)
-  }
-
-  /// Withdraws the binding because the context that it ends with has ended.
-  @inline(never)
-  final func withdrawAtEndOfContext(_ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: .withdrawn, &garbage) }
-    takeOut(&garbage)
-  }
-
-  init(_ request: borrowing BindRequest, binder: Binder) {
+  init(_ request: BindRequest, binder: Binder) {
     let token = request.token
     self.binder = binder
     isMulti = request.isMulti && binder != .context
     super.init(
-      .binding, request.form, key: .of(token.identity, request.name), isExact: token.isExact, request.reach,
-      request.site)
+      .binding, request.form, isWeak: true, key: .of(token.identity.object, request.name), isExact: token.isExact,
+      request.reach, request.site)
   }
 }
 
@@ -69,7 +58,7 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// that context. Nil if the object is attached to the context that the binding is in, or to none.
   fileprivate var endsWith: Node?
 
-  init(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment?) {
+  init(_ request: BindRequest, binder: Binder, maker: UDIAttachment?) {
     self.maker = maker.map { Unretained($0) }
     objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
     details = request.metadata
@@ -82,7 +71,7 @@ extension Binding {
   ///
   /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if the bound object itself or a
   ///   context makes it.
-  static func make(_ request: borrowing BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
+  static func make(_ request: BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
     let isPlain = maker == nil && request.metadata == nil && !(request.isMulti && binder == .instance)
     return isPlain && !UDIRecording.isOn
       ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)
@@ -116,6 +105,6 @@ extension Node {
   func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
     var all: [DetailedBinding] = []
     treeLocked.extras?.bindingsElsewhere.forEach { all.append($0.object) }
-    for binding in all { binding.withdrawAtEndOfContext(&garbage) }
+    for binding in all { binding.withdraw(ifAlive: .withdrawn, &garbage) }
   }
 }

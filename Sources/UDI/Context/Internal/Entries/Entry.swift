@@ -33,43 +33,37 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var comesFromLook = false
   /// The entry's number in the order of registration in its context.
   final var serial: UInt32 = 0
-  final let heldKey: HeldKey
+  /// The key under which the entry is registered.
+  final let key: KeyIdentity
   /// The node of the entry's context; nil before the entry is added and after it is removed.
   final var node: Node?
   final let site: UDICallSite
 
-  /// - Parameter form: The form of an object that is alive during the call. The entry holds the object weakly.
-  init(_ kind: Kind, _ form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: UDIReach, _ site: UDICallSite)
-  {
-    self.kind = kind
-    registered = EntryForm(isExact: isExact && form.isComplete, reach)
-    heldKey = key
-    self.site = site
-    super.init(form)
-  }
-
-  /// Makes an entry that holds no object weakly.
+  /// - Parameters:
+  ///   - form: The form of the object. If the entry holds the object weakly, it must be alive during the call.
+  ///   - isWeak: Whether the entry holds the object weakly.
   init(
-    _ kind: Kind, without form: StoredForm, key: consuming HeldKey, isExact: Bool, _ reach: UDIReach,
+    _ kind: Kind, _ form: StoredForm, isWeak: Bool, key: KeyIdentity, isExact: Bool, _ reach: UDIReach,
     _ site: UDICallSite
   ) {
     self.kind = kind
     registered = EntryForm(isExact: isExact && form.isComplete, reach)
-    heldKey = key
+    self.key = key
     self.site = site
-    super.init(without: form)
+    super.init(form, isWeak: isWeak)
   }
 
   final var reach: UDIReach { registered.reach }
 
-  /// The key under which the entry is registered. Reading this counts a reference; if the id is enough, use `keyID`.
-  final var key: KeyIdentity { heldKey.identity.object }
-
-  /// The entry's key in the dictionary of bindings.
-  final var boundKey: Unretained<KeyIdentity> { heldKey.identity }
+  /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
+  final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
+    guard let object else { return nil }
+    garbage.add(object, reach)
+    return object
+  }
 
   /// The key's id.
-  final var keyID: UInt64 { heldKey.identity.read { $0.id } }
+  final var keyID: UInt64 { key.id }
 
   /// The name under which the entry is registered, if it has one.
   final var name: UDIName? { key.name }
@@ -84,15 +78,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   ///
   /// - Parameter isFresh: Whether to make a new instance even if one is kept.
   /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
-  func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
-
-  /// Whether the entry is a `Factory` that makes exactly this type and takes no arguments. Such a factory can write its
-  /// instance straight into the lookup's memory.
-  final func isFactory(of type: Any.Type) -> Bool {
-    guard kind.rawValue >= Kind.provider.rawValue else { return false }
-    let provider = unsafe unsafeDowncast(self, to: Provider.self)
-    return provider.isSimpleFactory && provider.madeType == type
-  }
+  func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
   /// Whether the entry's instances were made as exactly this type.
   func makes(_ type: Any.Type) -> Bool { false }

@@ -40,35 +40,29 @@ extension Binding {
       hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
-    if binder == .other, let detailed = self as? DetailedBinding { detailed.maker?.read { $0.didBind(detailed) } }
+    if binder == .other, let detailed = self as? DetailedBinding {
+      detailed.maker?.read { unsafe $0.helpers.insert(Unretained(detailed)) }
+    }
     return hasOthers
   }
 }
 
-extension Unretained<Binding> {
-  // `delist` is not a method of `Binding`, because a caller would retain the binding during the call. When a context
-  // ends, each of its bindings would be retained: the benchmark "make a scope, bind 3, link 5, end it" would run 2 %
-  // more instructions, six of them atomic.
-
+extension Binding {
   /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
   /// verb made the binding, and from the list of the other context that the binding ends with. Called under the tree
   /// lock.
   func delist() {
-    let (address, previous, next) = read { ($0.form.address, $0.previousOfInstance, $0.nextOfInstance) }
-    if let previous {
-      previous.read { $0.nextOfInstance = next }
-    } else if let next {
-      unsafe Tree.instances.find(address)?.element = InstanceChain(key: address, first: next)
+    if let previous = previousOfInstance {
+      previous.object.nextOfInstance = nextOfInstance
+    } else if let next = nextOfInstance {
+      unsafe Tree.instances.find(form.address)?.element = InstanceChain(key: form.address, first: next)
     } else {
-      unsafe Tree.instances.remove(address)
+      unsafe Tree.instances.remove(form.address)
     }
-    next?.read { $0.previousOfInstance = previous }
-    read { binding in
-      binding.previousOfInstance = nil
-      binding.nextOfInstance = nil
-    }
-    if read({ $0.binder == .other || $0.isMulti }), let detailed = object as? DetailedBinding {
-      detailed.maker?.read { $0.didUnbind(detailed) }
+    nextOfInstance?.object.previousOfInstance = previousOfInstance
+    (previousOfInstance, nextOfInstance) = (nil, nil)
+    if binder == .other || isMulti, let detailed = self as? DetailedBinding {
+      _ = detailed.maker?.read { unsafe $0.helpers.remove(Unretained(detailed)) }
       detailed.end(with: nil)
     }
   }

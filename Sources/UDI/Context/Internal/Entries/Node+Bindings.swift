@@ -4,54 +4,32 @@ extension Node {
   ///
   /// - Parameter moving: Whether to withdraw the bindings of the same instance under the same key in all other
   ///   contexts.
-  func bind(_ new: consuming Binding, moving: Bool, _ garbage: inout Garbage) {
-    // A `consuming` parameter is not copied implicitly, so it cannot be both referred to and consumed later. It is
-    // therefore moved into a constant first.
-    let binding = consume new
+  func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
-    let reference = Unretained(binding)
-    let expected = Int(shared.parent?.treeLocked.expectedKeys ?? 1)
-    // The dictionary takes over the reference to the binding, so that the reference count need not change.
-    let replaced = treeLocked.bindings.update(
-      consume binding, forKey: reference.read { $0.boundKey }, initialCapacity: expected)
-    reference.read { show($0, insteadOf: replaced?.binding, moving: moving, initialCapacity: expected, &garbage) }
-    if treeLocked.bindings.looksForDeadEntries {
-      // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
-      // are released, and lookups withdraw the dead bindings that they find.
-      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { object, entry in
-        Schedule.reached(.loadedToLook)
-        garbage.add(object, of: entry.binding)
-      }
-      for pair in dead { pair.entry.binding.withdraw(&garbage) }
-    }
-  }
-
-  /// Adds a binding, which has just been put into the dictionary, to the index and to the lists of its instance and its
-  /// maker. Then removes the binding that it has replaced and, if `moving` is true, the instance's other bindings under
-  /// the key.
-  @inline(__always)
-  private func show(
-    _ binding: Binding, insteadOf replaced: Binding?, moving: Bool, initialCapacity: Int, _ garbage: inout Garbage
-  ) {
+    let replaced = treeLocked.bindings.update(binding, forKey: Unretained(binding.key))?.binding
     binding.node = self
-    BindingAudit.note(binding.object, binding, self, &garbage)
+    AuditNotice.note(binding.object, binding, self, &garbage)
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { UDIRecording.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
-    Tree.notifying(.of(binding)) {
-      setEntry(binding, forKey: binding.keyID, initialCapacity: initialCapacity)
-    }
+    Tree.notifying(.of(binding)) { setEntry(binding, forKey: binding.keyID) }
     if let replaced {
       replaced.node = nil
-      Unretained(replaced).delist()
+      replaced.delist()
       garbage.add(replaced)
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(insteadOf: binding, &garbage) }
+        if other !== binding, other.key === binding.key { other.withdraw(ifAlive: .withdrawn, by: binding.site, &garbage) }
       }
+    }
+    if treeLocked.bindings.looksForDeadEntries {
+      // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
+      // are released, and lookups withdraw the dead bindings that they find.
+      let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { garbage.add($0, $1.binding.reach) }
+      for pair in dead { pair.entry.binding.withdraw(&garbage) }
     }
   }
 
@@ -93,8 +71,8 @@ extension Binding {
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil
-    if let entry = node.treeLocked.bindings.removeEntry(forKey: boundKey) { garbage.add(entry) }
-    Unretained(self).delist()
+    if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
+    delist()
     Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
   }
 }

@@ -3,32 +3,21 @@ extension Node {
   /// Sets the entry with which this node itself answers lookups of the given key, and updates the slots of this node
   /// and the nodes above.
   ///
-  /// - Parameters:
-  ///   - entry: The entry, or nil if the node no longer has one.
-  ///   - initialCapacity: How many slots to make room for if this is the node's first slot.
+  /// - Parameter entry: The entry, or nil if the node no longer has one.
   /// - Complexity: O(log siblings) for each level whose answer changes.
-  @inline(__always)
-  func setEntry(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int = 1) {
-    // There are two branches, so that no reference is counted if there is no override.
-    if hasOverrides, let substitute = override(key) {
-      put(substitute, forKey: key, initialCapacity: initialCapacity)
-    } else {
-      put(entry, forKey: key, initialCapacity: initialCapacity)
-    }
-  }
-
   @inline(never)
-  private func put(_ entry: Entry?, forKey key: UInt64, initialCapacity: Int) {
+  func setEntry(_ entry: Entry?, forKey key: UInt64) {
+    let entry = hasOverrides ? override(key) ?? entry : entry
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
-        let state = Slot.State(best: Unretained(entry), depth: 0, isSingle: true)
-        shared.slots.insert(Slot(key: key, children: .none, state: state), initialCapacity: initialCapacity)
+        let state = Slot.State(found: Unretained(entry), depth: 0, isSingle: true)
+        shared.slots.insert(Slot(key: key, children: .none, state: state))
         return (before: .absent, after: state)
       }
       let before = slot.element.state
       guard let entry else { return (before, after: followChildren(slot)) }
-      slot.element.state = Slot.State(best: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
+      slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched { notifyWatchers(of: key) }
@@ -49,9 +38,9 @@ extension Node {
     }
     let below: Slot.State
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
-    assert(!below.isAbsent, "a child is listed for a key for which it has no slot")
+    assert(below != .absent, "a child is listed for a key for which it has no slot")
     slot.element.state = Slot.State(
-      best: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
+      found: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
     return slot.element.state
   }
 
@@ -70,7 +59,7 @@ extension Node {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
-        let state = Slot.State(best: below.best, depth: below.depth + 1, isSingle: below.isSingle)
+        let state = Slot.State(found: below.best, depth: below.depth + 1, isSingle: below.isSingle)
         // Makes room for several slots, because a context that leads to one key usually leads to more.
         shared.slots.insert(Slot(key: key, children: .one(child), state: state), initialCapacity: 4)
         return (before: .absent, after: state)
@@ -86,10 +75,10 @@ extension Node {
       }
       guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
       // The node's own entry remains the answer, whatever is below.
-      slot.element.state = Slot.State(best: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
+      slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched, !change.before.hasSameBest(as: change.after) { notifyWatchers(ofChangeBelowTo: key) }
+    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(ofChangeBelowTo: key) }
     return change
   }
 

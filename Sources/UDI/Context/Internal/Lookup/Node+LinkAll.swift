@@ -74,11 +74,7 @@ extension Node {
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
         // The slot's entry is not used, because it might be a test's override.
-        if let binding = node.ownBinding(entry.key), let object = binding.object {
-          Schedule.reached(.loadedToLook)
-          entries.append(binding)
-          garbage.add(object, of: binding)
-        }
+        if let binding = node.ownBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }
@@ -146,7 +142,8 @@ extension Node {
           }
           found.sortByRegistration(from: first)
           if children.isEmpty { continue }
-          children.sortBySequence()
+          // Slots list children by distance.
+          children.sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
           if keys.count > 1 { children.removeRepetitions() }
           for child in children { next.append(.visit(child)) }
           children.removeAll(keepingCapacity: true)
@@ -169,24 +166,6 @@ extension ContiguousArray<Unretained<Entry>> {
 }
 
 extension ContiguousArray<Node> {
-  /// Sorts children of one node by the order in which they were added. (Slots list them by distance.)
-  fileprivate mutating func sortBySequence() {
-    // Usually there are few children, and they are almost in order, so an insertion sort is faster.
-    guard count > 16 else {
-      for index in indices.dropFirst() {
-        let node = self[index]
-        var place = index
-        while place > 0, self[place - 1].treeLocked.sequence > node.treeLocked.sequence {
-          self[place] = self[place - 1]
-          place -= 1
-        }
-        self[place] = node
-      }
-      return
-    }
-    sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
-  }
-
   /// Where several equal elements follow one another, keeps only one of them.
   fileprivate mutating func removeRepetitions() {
     var last: Node?

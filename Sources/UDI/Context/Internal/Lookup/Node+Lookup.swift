@@ -3,23 +3,6 @@
 /// `Node+LinkAll.swift`.
 
 extension Node {
-  /// Looks up a dependency without a name.
-  @inline(__always)
-  func attempt(
-    _ type: TypeToken, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    unsafe attempt(type.id, LookupForm(type, reach), search, into: memory)
-  }
-
-  /// Looks up a dependency with a name.
-  @inline(__always)
-  func attempt(
-    _ type: TypeToken, named name: UDIName, _ reach: UDIReach, _ search: UDISearch?,
-    into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    unsafe attempt(KeyIdentity.id(type.id, name), LookupForm(type, reach), search, into: memory)
-  }
-
   /// Performs a lookup without changing anything and without calling user code, so it may run under an attachment's
   /// lock.
   ///
@@ -123,9 +106,7 @@ extension Entry {
     case .observed, .owned, .boxed:
       return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
     case .binding where behindBindings && !registered.isRefused(to: form.reach):
-      guard let object else { return .undecided }
-      Schedule.reached(.loadedToLook)
-      garbage.add(object, of: self)
+      if liveObject(&garbage) == nil { return .undecided }
       return node?.provider(keyID).map { .provided($0) } ?? .nothing
     default: return unsafe answer(form, into: memory)
     }

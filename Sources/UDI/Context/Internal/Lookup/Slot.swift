@@ -26,41 +26,22 @@ struct Slot: CompactTableElement {
   /// the slots above are updated. It would not be enough to update them only when the depth changes: a slot above could
   /// then keep a `best` that has been freed.
   struct State: Equatable {
-    // Two words without optionals, so that a change is passed in registers. Otherwise, the benchmark "bind a fresh key
-    // at depth 4" would take 4 % longer.
-    private let address: UInt
-    private let depthAndIsSingle: UInt64
-
-    static var absent: State { State(address: 0, depthAndIsSingle: 0) }
-
-    private init(address: UInt, depthAndIsSingle: UInt64) {
-      self.address = address
-      self.depthAndIsSingle = depthAndIsSingle
-    }
-
-    init(best: Unretained<Entry>, depth: UInt32, isSingle: Bool) {
-      self.init(address: best.address, depthAndIsSingle: UInt64(depth) | (isSingle ? 1 << 32 : 0))
-    }
-
-    var isAbsent: Bool { address == 0 }
-
-    /// The entry that a lookup from here finds, dead or alive. Use this only if there is a slot, and only under a lock
-    /// that guards the slot, so that the entry exists as long as the lock is held.
-    @inline(__always)
-    var best: Unretained<Entry> { unsafe Unretained(address: address) }
-
+    /// The entry that a lookup from here finds, dead or alive; nil if there is no slot.
+    let found: Unretained<Entry>?
     /// How many levels below this node the entry is.
-    @inline(__always)
-    var depth: UInt32 { UInt32(truncatingIfNeeded: depthAndIsSingle) }
-
+    let depth: UInt32
     /// Whether, of this node and the nodes below, only one has an entry for the key.
-    var isSingle: Bool { depthAndIsSingle >> 32 == 1 }
+    let isSingle: Bool
 
-    /// Whether both states have the same `best`, or neither has one.
-    func hasSameBest(as other: State) -> Bool { address == other.address }
+    static var absent: State { State(found: nil, depth: 0, isSingle: false) }
+
+    /// `found`, if there is a slot. Use this only under a lock that guards the slot, so that the entry exists for as
+    /// long as the lock is held.
+    @inline(__always)
+    var best: Unretained<Entry> { unsafe found.unsafelyUnwrapped }
 
     /// The rank of a child whose slot has this state and whose sequence number is given; nil if the child has no slot.
-    func rank(_ sequence: UInt64) -> Rank? { isAbsent ? nil : Rank(depth: depth, sequence: sequence) }
+    func rank(_ sequence: UInt64) -> Rank? { found == nil ? nil : Rank(depth: depth, sequence: sequence) }
   }
 
   static func hash(_ key: UInt64) -> UInt { scrambledID(key) }

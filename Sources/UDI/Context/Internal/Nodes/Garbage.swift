@@ -1,40 +1,30 @@
 /// The objects that a change has dropped. They must not be released while the lock is held.
-struct Garbage {
-  // Most changes drop at most one object, which needs no array. Without this property, the benchmark "bind a fresh key
-  // at depth 4" would take 7 % longer.
-  private var first: AnyObject?
-  private var rest: [AnyObject]?
+package struct Garbage {
+  private var objects: [AnyObject] = []
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
-  mutating func add(_ object: consuming AnyObject) {
-    if first == nil {
-      first = object
-    } else {
-      rest == nil ? rest = [object] : rest?.append(object)
-    }
-  }
+  package init() {}
 
-  /// Adds an object that was loaded from an entry only to check whether it is alive. If this reference has become the
-  /// last one, the garbage releases the object: on the main actor if the object is not `Sendable`.
-  mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
+  package mutating func add(_ object: consuming AnyObject) { objects.append(object) }
 
-  /// Adds an object. If its reach is the main actor, the garbage releases it there.
-  mutating func add(_ object: consuming AnyObject, _ reach: UDIReach) {
+  /// Adds an object that was loaded from a weak reference only to look at it. If this reference has become the last
+  /// one, the garbage releases the object: on the main actor if that is the object's reach.
+  package mutating func add(_ object: consuming AnyObject, _ reach: UDIReach) {
+    Schedule.reached(.loadedToLook)
     guard reach == .mainActor else { return add(object) }
     if mainActorObjects == nil { mainActorObjects = [] }
     mainActorObjects?.append(object)
   }
 
-  // This method is always inlined, so that the compiler can see that most changes drop nothing. Otherwise the benchmark
-  // "the same by a scope: register 3, make 3, link 2, end it" would take longer.
+  /// Does the same as `add(_:_:)` for the object of an entry.
+  mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
+
+  // This method is always inlined, so that the compiler can see that most changes drop nothing.
   @inline(__always)
-  mutating func release() {
-    // Checking for nil is quicker than releasing it. Otherwise the benchmarks "register 16 in a new context, each" and
-    // "bind 16 fresh keys in a new context, each" would take 1 and 2 % more instructions.
-    if first == nil, rest == nil, mainActorObjects == nil { return }
-    first = nil
-    rest = nil
+  package mutating func release() {
+    if objects.isEmpty, mainActorObjects == nil { return }
+    objects = []
     if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
   }
 }

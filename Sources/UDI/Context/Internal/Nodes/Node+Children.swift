@@ -1,7 +1,7 @@
 /// A node's edges to its parent and children. Everything here is called under the tree lock.
 extension Node {
   func child(tagged tag: String) -> Node? {
-    guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element.node }
+    guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element }
     var next = treeLocked.firstChild
     while let child = next {
       if child.tag == tag { return child }
@@ -104,10 +104,6 @@ extension Node {
     child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)
     if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    // The number of keys is rounded up to 1, 4 or 8, the capacities of small tables. More keys count as 8, because
-    // larger tables are of a different kind.
-    let keys = child.shared.slots.count
-    treeLocked.expectedKeys = keys <= 1 ? 1 : keys <= 4 ? 4 : 8
     if let context = child.treeLocked.heldContext.take() {
       child.rememberWithoutParent(context)
       garbage.add(context)
@@ -143,9 +139,9 @@ extension Node {
     if let last = treeLocked.lastChild { last.treeLocked.nextSibling = child } else { treeLocked.firstChild = child }
     treeLocked.lastChild = child
     if !treeLocked.childrenByTag.isEmpty {
-      treeLocked.childrenByTag.insert(TaggedNode(node: child))
+      treeLocked.childrenByTag.insert(child)
     } else if hasMoreThanFewChildren {
-      forEachChild { treeLocked.childrenByTag.insert(TaggedNode(node: $0), initialCapacity: 16) }
+      forEachChild { treeLocked.childrenByTag.insert($0, initialCapacity: 16) }
     }
   }
 
@@ -159,12 +155,11 @@ extension Node {
   }
 
   /// The tags from the root to this node, the root's first.
-  var fullPath: [String] { andAncestors.map(\.tag).reversed() }
+  package var fullPath: [String] { andAncestors.map(\.tag).reversed() }
 }
 
-/// An entry in a parent's table of children by tag.
-struct TaggedNode: CompactTableElement {
-  let node: Node
-  var key: String { node.tag }
+/// A parent has a table of its children by their tags.
+extension Node: CompactTableElement {
+  var key: String { tag }
   static func hash(_ key: String) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
 }

@@ -6,10 +6,7 @@ extension Node {
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
-    guard treeLocked.state.isEnding else { return }
-    let (key, path) = (entry.key, fullPath)
-    garbage.add(
-      LateReport(.contextClosed, at: entry.site) { Self.closedMessage(verb, key.description, path) })
+    reportClosed(verb, entry.key.description, entry.site, &garbage)
   }
 
   /// If the context is being closed or is closed, reports that a verb did nothing.
@@ -19,13 +16,12 @@ extension Node {
   func reportClosed(_ verb: String, _ what: String, _ site: UDICallSite, _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
-    garbage.add(LateReport(.contextClosed, at: site) { Self.closedMessage(verb, what, path) })
-  }
-
-  private static func closedMessage(_ verb: String, _ what: String, _ path: [String]) -> String {
-    """
-    \(verb) did nothing for \(what), because the context \(quoted(path)) is closed, or is being closed. Keep the \
-    context open for as long as it is used.
-    """
+    garbage.add(
+      LateReport(.contextClosed, at: site) {
+        """
+        \(verb) did nothing for \(what), because the context \(quoted(path)) is closed, or is being closed. Keep the \
+        context open for as long as it is used.
+        """
+      })
   }
 }

@@ -26,44 +26,31 @@ extension Node {
   }
 
   /// The nodes above this one, the parent first.
-  var ancestors: Ancestors { Ancestors(parent) }
+  package var ancestors: Ancestors { Ancestors(upcoming: parent) { $0.parent } }
 
   /// This node, and the nodes above it.
-  var andAncestors: Ancestors { Ancestors(self) }
+  package var andAncestors: Ancestors { Ancestors(upcoming: self) { $0.parent } }
 
   /// The nodes above this one from which lookups see this node: none if this node is a scope, otherwise those up to and
   /// including the nearest scope. Changes are passed up along this path.
-  var ancestorsThatSeeThis: Ancestors { Ancestors(parentThatSeesThis, by: .parentThatSeesThis) }
+  var ancestorsThatSeeThis: Ancestors { Ancestors(upcoming: parentThatSeesThis) { $0.parentThatSeesThis } }
 
   /// The nodes that a lookup upwards visits after this one. A closed context is no longer in the tree, but lookups from
   /// it go on where it was.
-  private var contextsAbove: Ancestors { Ancestors(shared.parent, by: .lookups) }
+  private var contextsAbove: Ancestors { Ancestors(upcoming: shared.parent) { $0.shared.parent } }
 
   /// The root of the tree.
   var root: Node { andAncestors.reduce(self) { $1 } }
 }
 
 /// A node, its parent, and so on up the tree. A loop over them allocates no memory.
-struct Ancestors: Sequence, IteratorProtocol {
-  /// How to get from one node to the next.
-  fileprivate enum Step { case parent, parentThatSeesThis, lookups }
+package struct Ancestors: Sequence, IteratorProtocol {
+  fileprivate var upcoming: Node?
+  fileprivate let step: (Node) -> Node?
 
-  private var upcoming: Node?
-  private let step: Step
-
-  fileprivate init(_ first: Node?, by step: Step = .parent) {
-    upcoming = first
-    self.step = step
-  }
-
-  mutating func next() -> Node? {
+  package mutating func next() -> Node? {
     guard let node = upcoming else { return nil }
-    upcoming =
-      switch step {
-      case .parent: node.parent
-      case .parentThatSeesThis: node.parentThatSeesThis
-      case .lookups: node.shared.parent
-      }
+    upcoming = step(node)
     return node
   }
 

@@ -6,26 +6,20 @@ extension Node {
   /// the stack. To prevent this, a teardown that begins inside another one on the same thread does not release the
   /// children. It hands them over to the outermost teardown, which releases them one after the other.
   func dismantle() {
-    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    var providers = CompactTable<ProviderEntry>()
+    var content = Content()
     var isOutermost = false
     Tree.change { garbage in
-      takeContent(&bindings, &providers, &garbage)
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
-      if hasChildren { isOutermost = handOver(orphanChildren()) }
-      sendClosed(to: nil)
-      if hasHadChildren {
-        // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
-        lock.withLock { shared.slots = CompactTable() }
-      }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
-      if !providers.isEmpty { drop(&providers, &garbage) }
+      let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
+      if children.isEmpty { return }
+      let thread = currentThread()
+      isOutermost = unsafe Tree.teardowns[thread] == nil
+      unsafe Tree.teardowns[thread, default: []] += children
     }
-    bindings.releaseEntries()
-    _ = consume providers
-    guard isOutermost else { return }
-    while let next = Self.nextPending(currentThread()) { _ = consume next }
+    _ = consume content
+    while isOutermost, let next = Self.nextPending(currentThread()) { _ = consume next }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
@@ -34,8 +28,7 @@ extension Node {
   /// - Parameter condition: Whether to end the context now. Called under the tree lock.
   /// - Returns: Whether the context has ended, now or before.
   func end(where condition: (Node) -> Bool) -> Bool {
-    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    var providers = CompactTable<ProviderEntry>()
+    var content = Content()
     var children: [UDIContext] = []
     let hasEnded = Tree.change { garbage in
       guard condition(self) else { return false }
@@ -45,55 +38,53 @@ extension Node {
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
-      takeContent(&bindings, &providers, &garbage)
-      if hasChildren { children = orphanChildren(goingOnAt: above) }
-      sendClosed(to: above)
-      lock.withLock {
-        shared.slots = CompactTable()
-        shared.isRecorded = false
-      }
-      if !providers.isEmpty { drop(&providers, &garbage) }
+      children = empty(into: &content, goingOnAt: above, isReachable: true, &garbage)
       return true
     }
-    bindings.releaseEntries()
-    _ = consume providers
+    _ = consume content
     withExtendedLifetime(children) {}
     return hasEnded
   }
 
-  /// Removes everything that the context contains, except its children. Moves the bindings and the providers to the
-  /// caller's variables. Call this under the tree lock.
-  @inline(__always)
-  private func takeContent(
-    _ bindings: inout WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>,
-    _ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage
-  ) {
-    swap(&bindings, &self.treeLocked.bindings)
-    bindings.forEachEntry { entry in
-      let binding = Unretained(entry.binding)
-      binding.read { $0.node = nil }
-      binding.delist()
-    }
-    swap(&providers, &self.treeLocked.providers)
-    if let extras = treeLocked.extras { drop(extras, &garbage) }
+  /// What a context contained. It is released while no lock is held.
+  private struct Content: ~Copyable {
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
+    var providers = CompactTable<ProviderEntry>()
   }
 
-  /// Clears the references to this node that its extras have, withdraws the bindings in other contexts that end with
-  /// this one, and ends the overrides.
-  private func drop(_ extras: NodeExtras, _ garbage: inout Garbage) {
-    if treeLocked.isWatched { endWatching() }
-    if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
-    if hasOverrides { endOverrides(in: extras, &garbage) }
-  }
-
-  /// Hands children over to the outermost teardown on this thread, which releases them.
+  /// Removes everything that the context contains, moves its bindings and providers to `content`, and lets lookups that
+  /// went on upwards here go on at another node. Call this under the tree lock.
   ///
-  /// - Returns: Whether this teardown is the outermost one.
-  private func handOver(_ children: [UDIContext]) -> Bool {
-    let thread = currentThread()
-    let isOutermost = unsafe Tree.teardowns[thread] == nil
-    unsafe Tree.teardowns[thread, default: []] += children
-    return isOutermost
+  /// - Parameters:
+  ///   - above: The node where lookups from the children go on; nil if they end there.
+  ///   - isReachable: Whether lookups might still read the slots.
+  /// - Returns: The children, the last one first.
+  @inline(__always)
+  private func empty(
+    into content: inout Content, goingOnAt above: Node?, isReachable: Bool, _ garbage: inout Garbage
+  ) -> [UDIContext] {
+    swap(&content.bindings, &treeLocked.bindings)
+    content.bindings.forEachEntry { entry in
+      entry.binding.node = nil
+      entry.binding.delist()
+    }
+    swap(&content.providers, &treeLocked.providers)
+    if let extras = treeLocked.extras {
+      if treeLocked.isWatched { endWatching() }
+      if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
+      if hasOverrides { endOverrides(in: extras, &garbage) }
+    }
+    let children = hasChildren ? orphanChildren(goingOnAt: above) : []
+    while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }
+    if isReachable {
+      // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
+      lock.withLock {
+        shared.slots = CompactTable()
+        shared.isRecorded = false
+      }
+    }
+    if !content.providers.isEmpty { drop(&content.providers, &garbage) }
+    return children
   }
 
   private static func nextPending(_ thread: UInt) -> UDIContext? {
@@ -105,7 +96,7 @@ extension Node {
   }
 
   /// - Parameter above: The node where lookups from the children go on; nil if they end there.
-  private func orphanChildren(goingOnAt above: Node? = nil) -> [UDIContext] {
+  private func orphanChildren(goingOnAt above: Node?) -> [UDIContext] {
     var children: [UDIContext] = []
     forEachChild { child in
       child.lock.withLock { child.shared.parent = nil }
@@ -143,11 +134,5 @@ extension Node {
     treeLocked.previousSibling = extras.lastClosed
     extras.lastClosed?.treeLocked.nextSibling = self
     extras.lastClosed = self
-  }
-
-  /// Lets lookups from the closed contexts that go on at this node go on at another one instead. Called under the tree
-  /// lock.
-  private func sendClosed(to above: Node?) {
-    while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }
   }
 }

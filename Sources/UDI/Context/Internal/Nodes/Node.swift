@@ -10,7 +10,7 @@
 /// holds the lock that guards a reference to a node can therefore use the node until it releases the lock. All code
 /// follows this rule, which the compiler cannot check, so the type is marked safe.
 @safe
-struct Node: Hashable, @unchecked Sendable {
+package struct Node: Hashable, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
 
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
@@ -51,10 +51,6 @@ struct Node: Hashable, @unchecked Sendable {
     var nextSerial: UInt32 = 0
     /// Whether `rootContext` is set, and if not, when it will be.
     var noting = ContextNoting.never
-    /// How many keys the most recently removed child had. The next child often gets as many, because contexts that come
-    /// and go, for example one for each request, are alike. Without this, the benchmark "make a scope, bind 3, link 5,
-    /// end it" would take 5 % longer.
-    var expectedKeys: UInt8 = 1
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
     /// Whether closing the context might take time, because it has had a provider with a closer or with an asynchronous
@@ -68,7 +64,7 @@ struct Node: Hashable, @unchecked Sendable {
     var isWatched = false
     /// The bindings of the context. Slots refer to these bindings.
     ///
-    /// The dictionary does not retain its keys. A key is kept alive by its binding (`HeldKey`) or, during a search, by
+    /// The dictionary does not retain its keys. A key is kept alive by its binding or, during a search, by
     /// the caller. Use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context. Slots refer to them, or to the instances that they keep.
@@ -80,7 +76,7 @@ struct Node: Hashable, @unchecked Sendable {
     /// The sequence number of the next child.
     var nextChildSequence: UInt64 = 0
     /// The children by their tags; empty while there are few.
-    var childrenByTag = CompactTable<TaggedNode>()
+    var childrenByTag = CompactTable<Node>()
     /// A strong reference to the node's own context, set while the node has a parent. It keeps the context alive on the
     /// parent's behalf.
     var heldContext: UDIContext?
@@ -113,7 +109,8 @@ struct Node: Hashable, @unchecked Sendable {
   /// Allocates a node. The caller has to call `free` in the end.
   init(tag: String, search: UDISearch) {
     let size = Self.tagOffset + MemoryLayout<String>.size
-    unsafe memory = .fromOpaque(allocateMemory(byteCount: size, alignment: MemoryLayout<TreeLocked>.alignment))
+    let alignment = MemoryLayout<TreeLocked>.alignment
+    unsafe memory = .fromOpaque(UnsafeMutableRawPointer.allocate(byteCount: size, alignment: alignment))
     unsafe lockMemory.initialize(to: Lock())
     unsafe sharedMemory.initialize(to: Shared(search: search))
     unsafe treeLockedMemory.initialize(to: TreeLocked())
@@ -126,7 +123,7 @@ struct Node: Hashable, @unchecked Sendable {
     unsafe sharedMemory.deinitialize(count: 1)
     unsafe treeLockedMemory.deinitialize(count: 1)
     unsafe tagMemory.deinitialize(count: 1)
-    unsafe freeMemory(base)
+    unsafe base.deallocate()
   }
 
   /// The address of the memory, which identifies the node.
@@ -135,13 +132,13 @@ struct Node: Hashable, @unchecked Sendable {
   @inline(__always)
   private var base: UnsafeMutableRawPointer { unsafe memory.toOpaque() }
 
-  static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
-  func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
+  package static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
+  package func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
 }
 
 extension Node: CustomReflectable {
   /// An empty mirror, because the default one would treat the memory as an object.
-  var customMirror: Mirror { Mirror(self, children: []) }
+  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // MARK: - The parts
@@ -180,21 +177,14 @@ extension Node {
   }
 
   @inline(__always)
-  private var lockMemory: UnsafeMutablePointer<Lock> { unsafe base.assumingMemoryBound(to: Lock.self) }
-
-  @inline(__always)
-  private var sharedMemory: UnsafeMutablePointer<Shared> {
-    unsafe (base + Self.sharedOffset).assumingMemoryBound(to: Shared.self)
+  private func part<Part: ~Copyable>(at offset: Int) -> UnsafeMutablePointer<Part> {
+    unsafe (base + offset).assumingMemoryBound(to: Part.self)
   }
 
-  @inline(__always)
-  private var treeLockedMemory: UnsafeMutablePointer<TreeLocked> {
-    unsafe (base + Self.treeLockedOffset).assumingMemoryBound(to: TreeLocked.self)
-  }
-
-  private var tagMemory: UnsafeMutablePointer<String> {
-    unsafe (base + Self.tagOffset).assumingMemoryBound(to: String.self)
-  }
+  private var lockMemory: UnsafeMutablePointer<Lock> { unsafe part(at: 0) }
+  private var sharedMemory: UnsafeMutablePointer<Shared> { unsafe part(at: Self.sharedOffset) }
+  private var treeLockedMemory: UnsafeMutablePointer<TreeLocked> { unsafe part(at: Self.treeLockedOffset) }
+  private var tagMemory: UnsafeMutablePointer<String> { unsafe part(at: Self.tagOffset) }
 }
 
 // MARK: - What follows from the parts. Used under the tree lock
@@ -213,7 +203,7 @@ extension Node {
 
   /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or whose
   /// `noting` is `done`.
-  var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
+  package var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
 }
 
 /// The state of a context.

@@ -10,8 +10,8 @@ final class NodeExtras {
   var closing: Closing?
   /// The last of the closed contexts whose lookups go on upwards here. The others follow as `previousSibling`.
   var lastClosed: Node?
-  /// The creations that are under way although their provider has dropped them; nil if there never were any.
-  var droppedCreations: DroppedCreations?
+  /// The creations that are under way although their provider has dropped them.
+  var droppedCreations: [Creation] = []
   /// The context's rules.
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.

@@ -77,29 +77,6 @@ extension Closer {
   }
 }
 
-/// An instance that its context has to close.
-final class Unclosed: @unchecked Sendable {
-  // Unchecked: the only mutable property is written only in `deinit`.
-
-  /// Nil only during `deinit`.
-  private var content: Instance?
-  private let reach: UDIReach
-  /// The instance's number. Instances that have to be closed are numbered in the order in which they were made, in all
-  /// contexts together.
-  let sequence: UInt64
-
-  init(_ instance: Instance, _ reach: UDIReach, sequence: UInt64) {
-    content = instance
-    self.reach = reach
-    self.sequence = sequence
-  }
-
-  deinit {
-    // The last reference to this object can be released on any thread, but an instance that is not `Sendable` must be
-    // released on the main actor.
-    guard reach == .mainActor, let content = content.take() else { return }
-    releaseOnMainActor(consume content)
-  }
-
-  var instance: Instance { unsafe content.unsafelyUnwrapped }
-}
+/// An instance that its context has to close, and its number. Such instances are numbered in the order in which they
+/// were made, in all contexts together.
+typealias Unclosed = (instance: OwnedInstance, number: UInt64)

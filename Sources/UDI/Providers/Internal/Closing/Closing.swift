@@ -10,11 +10,9 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []
-  /// Shared creations that were under way in the contexts when the run began.
-  var creations: [SharedCreation] = []
-  /// Asynchronous creations that were under way for the contexts, each with the number of this run among its waiters
-  /// and with the path of its context.
-  private var asyncCreations: [(creation: AsyncCreation, number: UInt, path: [String])] = []
+  /// The creations that were under way for the contexts when the run began, each with the number of this run among its
+  /// waiters and with the path of its context.
+  private var creations: [(creation: Creation, number: UInt, path: [String])] = []
   /// The providers with closers, each with the node of its context.
   var providers: [(provider: Provider, node: Node)] = []
   /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
@@ -29,7 +27,7 @@ final class Closing: Activity, @unchecked Sendable {
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
         if let other = node.treeLocked.extras?.closing, !awaited.contains(where: { $0.run === other }) {
-          awaited.append((other, other.enter(self)))
+          awaited.append((other, other.add(.activity(self))))
           other.isUnattended = false
         }
       } else if let context = node == first ? context : node.context {
@@ -38,17 +36,16 @@ final class Closing: Activity, @unchecked Sendable {
     }
     // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
     for context in contexts.reversed() { context.withNode { $0.beginClosing(self, &garbage) } }
-    for creation in creations { creation.expectTask() }
   }
 
   /// Starts the task. Do not call this under a lock.
   func start() { Task { await run() } }
 
-  /// Adds an asynchronous creation that is under way for one of the contexts. Call this under the tree lock.
+  /// Adds a creation that is under way for one of the contexts. Call this under the tree lock.
   ///
   /// - Parameter path: The path of the context.
-  func waitFor(_ creation: AsyncCreation, path: [String]) {
-    asyncCreations.append((creation, creation.enter(self), path))
+  func waitFor(_ creation: Creation, path: [String]) {
+    creations.append((creation, creation.add(.activity(self)), path))
   }
 
   // MARK: - Waiting
@@ -61,9 +58,9 @@ final class Closing: Activity, @unchecked Sendable {
   func enter() -> UInt? {
     let call = AsyncCall.current
     return Tree.change { _ in
-      if circle(through: call, []) != nil { return nil }
+      guard let number = try? enter(.task(call, through: [])) else { return nil }
       isUnattended = false
-      return enter(call, [])
+      return number
     }
   }
 
@@ -85,13 +82,15 @@ final class Closing: Activity, @unchecked Sendable {
     let start = ContinuousClock.now
     let path = Tree.change { _ in contexts.first?.withNode(\.fullPath) ?? [] }
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    let asyncCreations = Tree.change { _ in self.asyncCreations }
-    for (creation, _, path) in asyncCreations { creation.cancel(closing: path) }
+    let creations = Tree.change { _ in self.creations }
+    for (creation, _, path) in creations { creation.cancel(closing: path) }
     for (other, number) in Tree.change({ _ in awaited }) {
       if let error = await other.waitForEnd(number) { failures += error.failures }
     }
-    for creation in Tree.change({ _ in creations }) { await creation.waitForEnd() }
-    for (creation, number, _) in asyncCreations { await creation.waitForEnd(number) }
+    for (creation, number, _) in creations {
+      creation.raisePriority()
+      await creation.wait(number)
+    }
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
     // Each context ends before those below it. It is therefore a root when it ends, so no context above has to be
@@ -113,7 +112,7 @@ final class Closing: Activity, @unchecked Sendable {
     let call = AsyncCall(ofCloserOf: step.provider, in: self)
     do {
       defer { call.end() }
-      try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance) }
+      try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
       let path = step.context.change { node, _ in node.fullPath }
       failures.append(UDIFailure(step.provider, path, error))
@@ -132,10 +131,10 @@ final class Closing: Activity, @unchecked Sendable {
     // therefore passes everything that it holds out of the lock.
     _ = Tree.change { _ in
       isUnattended = self.isUnattended
-      end()
+      wake()
       for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
-      defer { (self.contexts, creations, asyncCreations, providers, awaited) = ([], [], [], [], []) }
-      return (self.contexts, creations, asyncCreations, providers, awaited)
+      defer { (self.contexts, creations, providers, awaited) = ([], [], [], []) }
+      return (self.contexts, creations, providers, awaited)
     }
     if isUnattended { error?.report() }
   }
@@ -157,11 +156,11 @@ extension Closing {
     /// Drops the instance, which has been closed. If the provider itself keeps the instance, unregisters the provider.
     func drop() {
       context.change { node, garbage in
-        if let index = closer.unclosed.lastIndex(where: { $0 === unclosed }) {
-          garbage.add(closer.unclosed.remove(at: index))
+        if let index = closer.unclosed.lastIndex(where: { $0.instance === unclosed.instance }) {
+          garbage.add(closer.unclosed.remove(at: index).instance)
         }
         if let cache {
-          cache.dropKept(&garbage)
+          InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
         } else if !provider.hasCaches {
           node.unregister(provider, &garbage)
         }
@@ -185,7 +184,7 @@ extension Closing {
         steps.append((position, step))
       }
     }
-    steps.sort { ($0.position, $0.step.unclosed.sequence) < ($1.position, $1.step.unclosed.sequence) }
+    steps.sort { ($0.position, $0.step.unclosed.number) < ($1.position, $1.step.unclosed.number) }
     return steps.map(\.step)
   }
 }
@@ -197,7 +196,7 @@ extension Provider {
     let caches = hasCaches ? Array(self.caches.all) : []
     let keepers = Dictionary(
       caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
-    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.object)]) }
+    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.value.object)]) }
   }
 }
 

@@ -4,9 +4,7 @@ extension Node {
   /// and is neither closed nor being closed.
   fileprivate var closesAtOnce: Bool {
     if treeLocked.hasClosers || hasChildren || treeLocked.state.isEnding { return false }
-    if let extras = treeLocked.extras {
-      if extras.droppedCreations?.shared.isEmpty == false { return false }
-    }
+    if treeLocked.extras?.droppedCreations.isEmpty == false { return false }
     var isAtRest = true
     treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
     return isAtRest
@@ -28,23 +26,10 @@ extension Node {
         closer.isClosing = true
         closing.providers.append((provider, self))
       }
-      closing.creations += provider.creations
-      for creation in provider.asyncCreations { closing.waitFor(creation, path: fullPath) }
+      for creation in provider.creations { closing.waitFor(creation, path: fullPath) }
       provider.leaveIfEnding(&garbage)
     }
-    if let dropped = treeLocked.extras?.droppedCreations {
-      closing.creations += dropped.shared
-      for creation in dropped.asynchronous { closing.waitFor(creation, path: fullPath) }
-    }
-  }
-
-  /// The creations that are under way although their provider has dropped them. Under the tree lock.
-  var droppedCreations: DroppedCreations {
-    let extras = treeLocked.ensureExtras()
-    if let dropped = extras.droppedCreations { return dropped }
-    let new = DroppedCreations()
-    extras.droppedCreations = new
-    return new
+    for creation in treeLocked.extras?.droppedCreations ?? [] { closing.waitFor(creation, path: fullPath) }
   }
 
   /// Whether the context is closed, and so is everything that was closed together with it.
@@ -55,18 +40,10 @@ extension Provider {
   /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
   fileprivate final var isAtRest: Bool { creation == nil && (!hasCaches || caches.all.allSatisfy(\.isAtRest)) }
 
-  /// The shared creations of this provider that are under way. Call this under the tree lock.
-  fileprivate final var creations: [SharedCreation] {
+  /// The creations of this provider that are under way. Call this under the tree lock.
+  fileprivate final var creations: [Creation] {
     let own = creation.map { [$0] } ?? []
     return hasCaches ? own + caches.all.compactMap(\.creation) : own
-  }
-}
-
-extension Provider {
-  /// The asynchronous creations of this provider that are under way. Call this under the tree lock.
-  fileprivate final var asyncCreations: [AsyncCreation] {
-    let own = asyncCreation.map { [$0] } ?? []
-    return hasCaches ? own + caches.all.compactMap(\.asyncCreation) : own
   }
 }
 

@@ -17,23 +17,11 @@ extension Provider {
     }
   }
 
-  /// Records that a new instance has to be closed.
+  /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.
   ///
-  /// - Parameter sequence: The instance's number, if it has one already.
-  @inline(never)
-  final func noteUnclosed(_ instance: Instance, _ sequence: UInt64? = nil) {
-    Tree.change { _ in
-      if let closer, !closer.isOfProvided { add(instance, to: closer, sequence) }
-    }
-  }
-
-  /// Records that an instance that `provide` was given has to be closed. Call this under the tree lock.
-  final func noteProvided(_ instance: Instance) {
-    if let closer { add(instance, to: closer) }
-  }
-
-  private final func add(_ instance: Instance, to closer: Closer, _ sequence: UInt64? = nil) {
-    closer.unclosed.append(Unclosed(instance, reach, sequence: sequence ?? Tree.nextUnclosed()))
+  /// - Parameter number: The instance's number in the order in which instances are closed.
+  final func noteUnclosed(_ instance: Instance, _ number: UInt64) {
+    closer?.unclosed.append((OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil), number))
   }
 
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
@@ -41,8 +29,9 @@ extension Provider {
   /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
   final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
-    if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.object === instance.object }) {
-      garbage.add(closer.unclosed.remove(at: index))
+    if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.value.object === instance.object })
+    {
+      garbage.add(closer.unclosed.remove(at: index).instance)
       garbage.add(unclosedReport(count: 1))
     }
     leaveIfEnding(&garbage)
@@ -54,7 +43,7 @@ extension Provider {
   final func dropUnclosed(_ closer: Closer, isReset: Bool, _ garbage: inout Garbage) {
     guard !closer.isClosing, !(isReset && closer.isOfProvided), !closer.unclosed.isEmpty else { return }
     garbage.add(unclosedReport(count: closer.unclosed.count))
-    for unclosed in closer.unclosed { garbage.add(unclosed) }
+    for unclosed in closer.unclosed { garbage.add(unclosed.instance) }
     closer.unclosed = []
   }
 
@@ -75,7 +64,7 @@ extension Provider {
   /// instance, because it will not make another one there. An alias is removed with its target. Call this under the
   /// tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, asyncCreation == nil, !hasCaches,
+    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, !hasCaches,
       !(self is Alias)
     else {
       return

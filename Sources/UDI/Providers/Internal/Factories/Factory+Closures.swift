@@ -2,11 +2,10 @@
 extension Factory {
   // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and `consuming` in the
   // initialiser that is called here. As a result, the factory's closure is retained once instead of three times.
-  // Otherwise the benchmark "register 16 in a new context, each" would take a seventh longer. With `borrowing`
-  // parameters, the compiler (Swift 6.3) crashes.
+  // Otherwise `register` would take a seventh longer ("register 16 in a new context, each" in `Benchmarks/compare`).
+  // With `borrowing` parameters, the compiler (Swift 6.3) crashes.
   //
   // Helpers that do little unless they are passed a closure, such as `completion` and `Closer.of`, are always inlined.
-  // Otherwise the same benchmark would take 6 % more instructions.
 
   /// Makes a factory whose closure takes no context.
   ///

@@ -1,7 +1,6 @@
 /// A factory's function, without its types and its isolation. Call it only if `Isolation.isHere` allows that.
 ///
-/// The struct stores the function itself. A closure around it would take memory for each registration, and the
-/// benchmark "register 16 in a new context, each" would take longer.
+/// The struct stores the function itself, because a closure around it would take memory for each registration.
 ///
 /// Marked safe, although it casts functions, because the casts do not change how a function is called. The cast type
 /// returns the same optional, or plain words of the same size. A function with a generic result writes the result to
@@ -20,8 +19,8 @@ struct FactoryFunction {
 
   // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first three
   // structs are generic over the instance's type rather than over the result's type, which is an optional. Otherwise
-  // each registration would look up the metadata of that optional, and the benchmark "register 16 in a new context,
-  // each" would take a tenth longer.
+  // `register` would look up the metadata of that optional, and would take a tenth longer ("register 16 in a new
+  // context, each" in `Benchmarks/compare`).
 
   private struct Making<Dependency> {
     let function: @isolated(any) () throws -> Dependency?
@@ -87,8 +86,8 @@ struct FactoryFunction {
   /// - Parameter type: The type of the instances.
   @inline(__always)
   func call(_ context: UDIContext, making type: Any.Type, _ memory: InstanceMemory) throws {
-    // For references, the optional's metadata is not needed. Looking it up would raise the figures "start" and "made,
-    // bytes a type" of `Benchmarks/cost`.
+    // For references, the optional's metadata is not needed. If it were looked up, the runtime would make it for each
+    // type, and keep it.
     switch words {
     case 1: try call(context, returning: UInt.self, memory)
     case 2: try call(context, returning: (UInt, UInt).self, memory)

@@ -1,11 +1,9 @@
 /// Memory for an optional of the type that a factory makes. The memory exists only during the call that it is passed
-/// to. A lookup passes memory that contains nil. `Factory.make` passes raw memory, which the factory initialises before
+/// to. A lookup passes memory that contains nil. `Factory.run` passes raw memory, which the factory initialises before
 /// any code reads it.
 ///
 /// Marked safe for two reasons. It is made only from memory that exists during the call, and all code that writes or
-/// reads the memory uses the right type. A lookup asks a `Factory` only for the type that the provider is registered
-/// as, which is the type that the factory makes: `Entry.isFactory(of:)` checks this or, if there are arguments,
-/// `makeQuickly` does.
+/// reads the memory uses the right type.
 @safe
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
@@ -30,9 +28,8 @@ struct InstanceMemory {
   ///
   /// - Returns: Whether the instance is of the type.
   func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
-    // A shortcut: the instance is written directly, as a lookup writes a bound instance. Without the shortcut, the
-    // benchmark ".context with one argument, already made" would take longer, because the general path below looks up
-    // the metadata of the type's optional.
+    // A shortcut: the instance is written directly, as a lookup writes a bound instance. The general path below looks
+    // up the metadata of the type's optional, which is slow.
     if isExact, !instance.isBox, instance.form.isComplete {
       unsafe instance.write(to: address)
       return true
@@ -43,7 +40,7 @@ struct InstanceMemory {
 
   /// Moves the instance out of the memory; nil if there is none.
   func take<Dependency>(as type: Dependency.Type) -> Instance? {
-    guard TypeToken.of(type).holdsReferences else { return takeValue(as: type) }
+    guard TypeMetadata(type).holdsReferences else { return takeValue(as: type) }
     // The first word is a reference, or zero for nil.
     guard let reference = unsafe address.load(as: UnsafeRawPointer?.self) else { return nil }
     let form = unsafe StoredForm(references: address, size: MemoryLayout<Dependency>.size)
@@ -64,10 +61,5 @@ struct InstanceMemory {
   func write(_ object: AnyObject, as type: Any.Type) -> Bool {
     func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
     return _openExistential(type, do: cast)
-  }
-
-  /// The instance in the memory, if there is one.
-  func read<Dependency>(as type: Dependency.Type) -> Dependency? {
-    unsafe address.assumingMemoryBound(to: Dependency?.self).pointee
   }
 }

@@ -59,8 +59,7 @@ struct Isolation: Sendable {
     _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: UDIReach, in caller: (any Actor)?, _ site: UDICallSite
   ) -> Isolation {
     guard reach == .anywhere else { return onMainActor(factory, completion, site) }
-    // Most factories belong to no actor. Checking this here saves the benchmark "register 16 in a new context, each" a
-    // call.
+    // Most factories belong to no actor.
     if factory == nil, completion == nil, caller == nil { return .anywhere }
     return of(factory, completion, in: caller, site)
   }
@@ -100,24 +99,16 @@ struct Isolation: Sendable {
 
   /// Whether the closures may be called here.
   var isHere: Bool {
-    guard let actor else { return true }
+    // The main actor comes first, because its closures are known without a reference to the actor.
     if isMainActor {
-      // Usually the main actor runs on the first thread, which a resolution knows without asking the system. Without
-      // this, making an instance on the main actor would take a seventh more instructions ("made" in
-      // `Benchmarks/instructions`).
+      // Usually the main actor runs on the first thread, which a resolution knows without asking the system. Asking it
+      // would make an instance take a seventh more instructions ("made" in `Benchmarks/instructions`).
       return PerThread.presentResolution?.read { $0.isOfFirstThread } == true || MainActorCheck.isOnMainActor
     }
+    guard let actor else { return true }
     // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see
     // `Resolution.actor`.
     return PerThread.presentResolution?.read { $0.actor === actor } ?? false
-  }
-
-  /// Wraps a conversion so that it is released on the actor, because it might hold objects that are not `Sendable`.
-  @usableFromInline
-  func owning<Value, Result>(_ convert: @escaping (Value) -> Result) -> (Value) -> Result {
-    guard let actor else { return convert }
-    let owned = ActorOwned(convert, by: actor)
-    return { owned.value($0) }
   }
 
   /// Wraps a closure that belongs to the actor, so that it is released on the actor, because it might hold objects that

@@ -13,10 +13,10 @@ final class CustomStorage: @unchecked Sendable {
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
   /// wait until this creation has ended. Guarded by the tree lock.
-  private(set) var storing: SharedCreation?
+  private(set) var storing: Creation?
   /// The resets that have begun but have not emptied the storage yet. No instance is made while there are any, because
   /// the reset could remove that instance from the storage again. Guarded by the tree lock.
-  private(set) var resets: [SharedCreation] = []
+  private(set) var resets: [Creation] = []
   /// Set when a sweep of the caches begins, and cleared when an instance is asked for. The sweep discards the cache if
   /// it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
@@ -27,15 +27,15 @@ final class CustomStorage: @unchecked Sendable {
   init(_ storage: any UDIStorage) { self.storage = storage }
 
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
-  fileprivate func beginReset() -> SharedCreation {
+  fileprivate func beginReset() -> Creation {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = SharedCreation(maker: PerThread.resolution)
+    let reset = Creation(nil, for: nil, on: PerThread.resolution)
     resets.append(reset)
     return reset
   }
 
   /// Ends a reset, and wakes the threads that wait to make a newer instance. Call this under the tree lock.
-  fileprivate func endReset(_ reset: SharedCreation, _ garbage: inout Garbage) {
+  fileprivate func endReset(_ reset: Creation, _ garbage: inout Garbage) {
     resets.removeAll { $0 === reset }
     reset.end(.undecided)
     garbage.add(reset)
@@ -51,8 +51,8 @@ final class CustomStorage: @unchecked Sendable {
   /// Records that an instance is being stored. Call this under the tree lock.
   ///
   /// - Returns: The generation to store with the instance.
-  fileprivate func beginStoring(_ creation: SharedCreation) -> UInt {
-    storing = SharedCreation(creation.provider, maker: creation.maker)
+  fileprivate func beginStoring(for keeper: InstanceKeeper) -> UInt {
+    storing = Creation(keeper, for: nil, on: PerThread.resolution)
     return generation.load(ordering: .relaxed)
   }
 
@@ -69,7 +69,7 @@ final class CustomStorage: @unchecked Sendable {
 /// A user's storage that is reset as soon as the tree lock has been released, because this is garbage.
 final class DroppedStorage {
   private let custom: CustomStorage
-  private let creation: SharedCreation
+  private let creation: Creation
 
   /// Begins the reset. Call this under the tree lock.
   init(_ custom: CustomStorage) {
@@ -87,9 +87,9 @@ final class DroppedStorage {
 extension InstanceKeeper {
   /// Stores an instance in the user's storage. If the cache has been reset in the meantime, the storage does not keep
   /// the instance: only threads that were already waiting for it get it.
-  func store(_ instance: Instance, in custom: CustomStorage, _ creation: SharedCreation) {
+  func store(_ instance: Instance, in custom: CustomStorage, _ creation: Creation) {
     let generation = Tree.change { _ -> UInt? in
-      isCurrent(creation) ? custom.beginStoring(creation) : nil
+      isCurrent(creation) ? custom.beginStoring(for: self) : nil
     }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))

@@ -1,25 +1,53 @@
-/// Keeps a provider's instance for one set of arguments, or in a user's storage.
-final class InstanceCache: InstanceKeeper, @unchecked Sendable {
+/// Keeps an instance for one set of arguments, or in a user's storage; or for a graph of asynchronous factories.
+final class InstanceCache: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// Unowned: the provider holds its caches, and all code that uses a cache holds the provider.
-  private let owner: Unretained<Provider>
   let arguments: ArgumentKey?
   let custom: CustomStorage?
+  /// Whether the cache belongs to a graph, and not to a provider.
+  let isOfGraph: Bool
+  /// The entry for the instance that is kept.
   private(set) var kept: InstanceEntry?
-  var creation: SharedCreation?
-  var asyncCreation: AsyncCreation?
+  /// The creation of the instance, while it is under way.
+  var creation: Creation?
+  /// Whether the cache has been taken out of use because it kept no instance.
   private(set) var isDiscarded = false
 
   /// Do not call this under a lock, because it calls user code, which makes the storage.
-  init(_ provider: Provider, _ arguments: ArgumentKey?) {
-    owner = Unretained(provider)
+  private init(_ provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool) {
     self.arguments = arguments
+    self.isOfGraph = isOfGraph
     custom = provider.lifetime.makeStorage.map { CustomStorage($0()) }
   }
 
-  var provider: Provider { owner.object }
+  /// Finds the cache for the given arguments, or adds one.
+  ///
+  /// - Parameter change: Changes the caches among which to look, under the tree lock.
+  static func find(
+    for provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool = false,
+    in change: ((inout InstanceCaches, inout Garbage) -> [InstanceCache]?) -> [InstanceCache]?
+  ) -> (cache: InstanceCache, isNew: Bool) {
+    // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
+    // which makes the user's storage.
+    var compared: [InstanceCache] = []
+    var new: InstanceCache?
+    while true {
+      let candidates = change { caches, garbage in
+        let present = caches.find(arguments?.digest ?? 0)
+        guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
+        caches.add(new, &garbage)
+        return nil
+      }
+      guard let candidates else { return (unsafe new.unsafelyUnwrapped, true) }
+      if let found = candidates.first(where: { $0.arguments == arguments }) { return (found, false) }
+      compared = candidates
+      if new == nil { new = InstanceCache(provider, arguments, isOfGraph: isOfGraph) }
+    }
+  }
+
   var digest: Int { arguments?.digest ?? 0 }
+
+  // MARK: - Under the tree lock
 
   func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     forgetKept(&garbage)
@@ -31,32 +59,22 @@ final class InstanceCache: InstanceKeeper, @unchecked Sendable {
     kept = nil
   }
 
-  func mayMake(in node: Node) -> Bool { !node.treeLocked.state.isEnding }
-
-  /// Takes the cache out of use. Call this under the tree lock.
+  /// Takes the cache out of use.
   func discard() { isDiscarded = true }
 
-  func discardIfUnused(_ garbage: inout Garbage) {
-    // A user's storage may be asked whether it is empty only while no lock is held, so its cache stays until a sweep.
-    guard custom == nil, !isDiscarded, !isInUse(&garbage) else { return }
-    provider.caches.discard(self, &garbage)
-  }
+  /// Whether no instance is being made or stored.
+  var isAtRest: Bool { creation == nil && custom?.storing == nil }
 
-  /// Whether no instance is being made or stored. Call this under the tree lock.
-  var isAtRest: Bool { creation == nil && asyncCreation == nil && custom?.storing == nil }
-
-  /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage. Call this
-  /// under the tree lock.
+  /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage.
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let kept, let instance = kept.instance else { return false }
-    Schedule.reached(.loadedToLook)
     garbage.add(instance.object, of: kept)
     return true
   }
 }
 
-/// The caches of one provider. Guarded by the tree lock.
+/// The caches of one provider, or those that a graph has for one. Guarded by the tree lock.
 struct InstanceCaches {
   /// The caches, by the hashes of their arguments.
   private var caches: [Int: [InstanceCache]] = [:]

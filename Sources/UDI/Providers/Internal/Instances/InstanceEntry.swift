@@ -7,26 +7,14 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// Written only in `init` and `deinit`.
   @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
   private let provider: Unretained<Provider>
-  /// If this instance is an alias's conversion, the address of the instance it was made from; otherwise 0. The address
-  /// is only compared.
-  private let origin: UInt
 
-  /// - Parameters:
-  ///   - isWeak: Whether to hold the instance weakly, because its users keep it alive.
-  ///   - origin: If the instance is an alias's conversion, the address of the instance it was made from.
-  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool, origin: UInt = 0) {
+  /// - Parameter isWeak: Whether to hold the instance weakly, because its users keep it alive.
+  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool) {
     self.provider = Unretained(provider)
-    self.origin = origin
     unsafe uncheckedOwned = isWeak ? nil : instance.object
-    if isWeak {
-      super.init(
-        .observed, instance.form, key: HeldKey(copying: provider.heldKey), isExact: provider.makesExactType,
-        provider.reach, provider.site)
-    } else {
-      super.init(
-        instance.isBox ? .boxed : .owned, without: instance.form, key: HeldKey(copying: provider.heldKey),
-        isExact: provider.makesExactType, provider.reach, provider.site)
-    }
+    super.init(
+      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
+      isExact: provider.makesExactType, provider.reach, provider.site)
   }
 
   deinit {
@@ -41,11 +29,6 @@ class InstanceEntry: Entry, @unchecked Sendable {
     (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
   }
 
-  /// The instance, if it is the conversion of `original`.
-  final func instance(from original: Instance) -> Instance? {
-    origin == Unretained(original.object).address ? instance : nil
-  }
-
   override func withdraw(_ garbage: inout Garbage) {
     provider.object.forget(self, &garbage)
   }
@@ -54,5 +37,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// long as the slot refers to the entry, the provider is alive.
   final var maker: Provider { provider.object }
 
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { instance }
+  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+    instance
+  }
 }

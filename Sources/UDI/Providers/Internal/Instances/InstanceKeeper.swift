@@ -1,37 +1,28 @@
-/// An object that keeps an instance: the provider itself, or an `InstanceCache` if there are arguments or the instance
-/// goes into a user's storage.
-protocol InstanceKeeper: AsyncKeeper {
-  var provider: Provider { get }
-  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
-  var custom: CustomStorage? { get }
-  /// The entry for the instance that is kept. Guarded by the tree lock.
-  var kept: InstanceEntry? { get }
-  /// The creation of an instance, while a synchronous factory makes it. Guarded by the tree lock.
-  var creation: SharedCreation? { get set }
-  /// The creation of an instance, while an asynchronous factory makes it. Guarded by the tree lock.
-  var asyncCreation: AsyncCreation? { get set }
-  /// Whether the provider has discarded this keeper because it kept no instance. Guarded by the tree lock.
-  var isDiscarded: Bool { get }
-  /// Whether an instance may be made now. False while the context is being closed. Call this under the tree lock.
-  func mayMake(in node: Node) -> Bool
+/// Where a provider keeps an instance: by itself or, if there are arguments or the instance goes into a user's storage,
+/// in a cache. A graph of asynchronous factories has caches, too.
+struct InstanceKeeper {
+  let provider: Provider
+  /// The cache; nil if the provider keeps the instance by itself.
+  let cache: InstanceCache?
 
-  /// Keeps an instance, and drops the previous one, if there is one. Call this under the tree lock.
-  func keep(_ entry: InstanceEntry, _ garbage: inout Garbage)
-  /// Drops the instance. Call this under the tree lock.
-  func forgetKept(_ garbage: inout Garbage)
-  /// Lets the provider discard this keeper if it keeps no instance and none is being made. Call this under the tree
-  /// lock, when a creation has failed.
-  func discardIfUnused(_ garbage: inout Garbage)
+  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
+  var custom: CustomStorage? { cache?.custom }
+
+  /// The instance in the user's storage, if there is such a storage and it contains one. Do not call this under a lock.
+  func load() -> Instance? { custom?.load() }
+
+  /// Whether all lookups get the same instance. If so, the instance gets its own graph while it is made.
+  var isIndependent: Bool { cache?.isOfGraph != true }
 }
 
-/// The next step of a thread that wants an instance.
+/// The next step of a thread or a task that wants an instance.
 enum Claim {
   /// Take this instance.
   case found(Instance)
-  /// Wait for another thread, which is making the instance.
-  case wait(Gate, SharedCreation)
-  /// Make an instance for this context, and then call `end`.
-  case make(UDIContext, SharedCreation)
+  /// Wait for another one, which is making the instance. The number is the waiter's.
+  case wait(Creation, UInt)
+  /// Make the instance, and then call `end`. If the caller is a task, it has already been added to those that wait.
+  case make(Creation, UInt?)
   /// Look for another keeper, because this one is no longer in use.
   case discarded
   /// Repeat the lookup, because the provider has left its context.
@@ -42,49 +33,57 @@ extension InstanceKeeper {
   /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, and the caller has
   /// to make the instance.
   ///
-  /// - Throws: `ProviderFailure.cycle` if this thread would wait for itself.
-  func claim(for context: UDIContext, _ resolution: Unretained<Resolution>) throws -> Claim {
-    let provider = provider
-    return try Tree.change { garbage in
+  /// - Parameter context: The context that asks.
+  /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself.
+  func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
+    try Tree.change { garbage in
       guard let node = provider.node else { return .gone }
-      if isDiscarded { return .discarded }
+      if cache?.isDiscarded == true { return .discarded }
       if let kept {
         if let instance = kept.instance { return .found(instance) }
         forgetKept(&garbage)
-        if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       }
-      if let custom { custom.isIdle = false }
+      custom?.isIdle = false
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
       // one has been removed from the storage.
-      if let creation = creation ?? custom?.storing {
-        return .wait(try creation.prepareToWait(resolution), creation)
-      }
-      // While the storage is being reset, no instance is made: this thread waits for the end of the reset. There is one
-      // exception: if the storage links during its own reset, this thread does not wait, because it would wait for
+      if let creation = creation ?? custom?.storing { return .wait(creation, try creation.enter(waiter)) }
+      // While the storage is being reset, no instance is made: the caller waits for the end of the reset. There is one
+      // exception: if the storage links during its own reset, the caller does not wait, because it would wait for
       // itself.
       for reset in custom?.resets ?? [] {
-        if let gate = try? reset.prepareToWait(resolution) { return .wait(gate, reset) }
+        if let number = try? reset.enter(waiter) { return .wait(reset, number) }
       }
-      if !mayMake(in: node) { throw ProviderFailure.closed(node.fullPath) }
-      guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
+      if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
+      var owner: UDIContext?
+      if isIndependent, !context.withNode({ $0 == node }) {
+        guard let other = node.context else { return .gone }
+        owner = other
+      }
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.rememberWithoutParent`).
-      if BindingAudit.isOn { node.remember(owner) }
-      let new = resolution.read { $0.beginCreation(provider) }
+      if AuditNotice.isOn { node.remember(owner ?? context) }
+      if case .thread(let thread) = waiter {
+        let new = Creation(self, for: owner, on: thread)
+        creation = new
+        return .make(new, nil)
+      }
+      let new = AsyncCreation(self, for: owner)
       creation = new
-      return .make(owner, new)
+      return .make(new, new.add(waiter))
     }
   }
 
-  /// Ends a creation, and passes the outcome to the threads that wait. Keeps a new instance as the lifetime says,
-  /// unless a reset or the provider's removal has dropped it in the meantime.
-  func end(_ creation: SharedCreation, _ outcome: SharedCreation.Outcome) {
-    let provider = provider
+  /// Ends a creation. Keeps a new instance as the lifetime says, unless a reset or the provider's removal has dropped
+  /// it in the meantime.
+  ///
+  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself.
+  func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
     guard case .made(let instance) = outcome else {
       return Tree.change { garbage in
-        endNow(creation, outcome)
+        if isCurrent(creation) { self.creation = nil }
+        if wakes { creation.end(outcome) }
         // Otherwise the provider would hold the arguments, although it keeps nothing for them.
-        discardIfUnused(&garbage)
+        discardCacheIfUnused(&garbage)
         provider.leaveIfEnding(&garbage)
       }
     }
@@ -93,58 +92,77 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
       let isCurrent = isCurrent(creation)
-      endNow(creation, .made(instance))
+      if isCurrent { self.creation = nil }
+      if wakes { creation.end(.made(instance)) }
+      // What `provide` was given has been noted then, and is only given out again.
+      if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
+        provider.noteUnclosed(instance, number)
+      }
       guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
-      if !instance.isBox { BindingAudit.note(instance.object, provider, node, &garbage) }
-      guard custom == nil, !(isWeak && instance.isBox) else { return provider.leaveIfEnding(&garbage) }
-      keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
+      if !instance.isBox, isIndependent { AuditNotice.note(instance.object, provider, node, &garbage) }
+      if custom == nil, !(isWeak && instance.isBox) {
+        keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
+      } else {
+        provider.leaveIfEnding(&garbage)
+      }
+      // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
+      if isIndependent, provider.isAsynchronous { node.notifyWatchers(ofInstanceOf: provider) }
     }
   }
+}
 
-  /// Whether a creation is still the current one. After a reset, it is not. Call this under the tree lock.
-  func isCurrent(_ creation: SharedCreation) -> Bool { self.creation === creation }
+// MARK: - Under the tree lock
 
-  /// Ends a creation. The caller must hold it, so that it is not released under the lock. Call this under the tree
-  /// lock.
-  private func endNow(_ creation: SharedCreation, _ outcome: @autoclosure () -> SharedCreation.Outcome) {
-    if isCurrent(creation) { self.creation = nil }
-    if creation.end(outcome()) { creation.maker.read { $0.reuse(creation) } }
+extension InstanceKeeper {
+  /// The entry for the instance that is kept.
+  var kept: InstanceEntry? { if let cache { cache.kept } else { provider.shown } }
+
+  /// The creation of the instance that will be kept, while it is under way.
+  var creation: Creation? {
+    get { if let cache { cache.creation } else { provider.creation } }
+    nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
   }
 
-  /// Drops the instance that is kept or is being made. Threads that already wait still get it, but later requests get a
-  /// newer one. A user's storage is reset when the lock has been released. Call this under the tree lock.
+  /// Whether a creation is still the current one. After a reset, it is not.
+  func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
+
+  /// Keeps an instance, and drops the previous one, if there is one.
+  private func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
+    if let cache { return cache.keep(entry, &garbage) }
+    if let shown = provider.shown { garbage.add(shown) }
+    provider.show(entry)
+  }
+
+  /// Drops the instance.
+  private func forgetKept(_ garbage: inout Garbage) {
+    if let cache { return cache.forgetKept(&garbage) }
+    if provider.hasMade { provider.forget(provider.shown, &garbage) }
+  }
+
+  /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether
+  /// it is empty only while no lock is held, so its cache stays until a sweep.
+  private func discardCacheIfUnused(_ garbage: inout Garbage) {
+    guard let cache, isIndependent, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
+    provider.caches.discard(cache, &garbage)
+  }
+
+  /// Drops the instance that is kept or is being made. Those that already wait still get it, but later requests get a
+  /// newer one. A user's storage is reset when the lock has been released.
   func dropKept(_ garbage: inout Garbage) {
     if let creation {
-      provider.node?.droppedCreations.add(creation)
+      if let node = provider.node { creation.isDropped(by: node) }
       garbage.add(creation)
     }
     creation = nil
-    if let asyncCreation {
-      provider.node?.droppedCreations.add(asyncCreation)
-      garbage.add(asyncCreation)
-    }
-    asyncCreation = nil
     forgetKept(&garbage)
     if let custom { garbage.add(DroppedStorage(custom)) }
   }
 }
 
-extension Provider: InstanceKeeper {
-  var provider: Provider { self }
-  var custom: CustomStorage? { nil }
-  var kept: InstanceEntry? { shown }
-  var isDiscarded: Bool { false }
-  /// True, because the check is not needed here: when its context is being closed, a provider that keeps nothing leaves
-  /// the context at once.
-  func mayMake(in node: Node) -> Bool { true }
-
-  func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
-    if let shown { garbage.add(shown) }
-    show(entry)
+extension Node {
+  /// Notifies the watchers of a provider's key and of the keys of its aliases.
+  fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
+    notifyWatchersHereAndAbove(of: provider.keyID)
+    for alias in provider.aliases { notifyWatchersHereAndAbove(of: alias.keyID) }
   }
-
-  func forgetKept(_ garbage: inout Garbage) { if hasMade { forget(shown, &garbage) } }
-
-  /// Does nothing, because the provider itself is not discarded.
-  func discardIfUnused(_ garbage: inout Garbage) {}
 }

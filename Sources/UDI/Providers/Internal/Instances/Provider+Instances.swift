@@ -1,27 +1,13 @@
 /// The instances that a provider keeps: by itself, or in its caches.
 extension Provider {
-  /// Finds or makes the cache for the given arguments.
-  final func cache(for arguments: ArgumentKey?) -> InstanceCache {
-    // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
-    // which makes the user's storage.
-    var compared: [InstanceCache] = []
-    var new: InstanceCache?
-    while true {
-      let candidates = Tree.change { garbage -> [InstanceCache]? in
-        let present = caches.find(arguments?.digest ?? 0)
-        guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
-        caches.add(new, &garbage)
-        return nil
-      }
-      guard let candidates else {
-        let added = unsafe new.unsafelyUnwrapped
-        if added.custom != nil { sweepStorages(sparing: added) }
-        return added
-      }
-      if let found = candidates.first(where: { $0.arguments == arguments }) { return found }
-      compared = candidates
-      if new == nil { new = InstanceCache(self, arguments) }
+  /// What keeps the instance for the given arguments.
+  final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
+    guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
+    let (cache, isNew) = InstanceCache.find(for: self, arguments) { body in
+      Tree.change { garbage in body(&caches, &garbage) }
     }
+    if isNew, cache.custom != nil { sweepStorages(sparing: cache) }
+    return InstanceKeeper(provider: self, cache: cache)
   }
 
   /// Whether a cache or a user's storage keeps an instance for the given arguments. Do not call this under a lock,
@@ -50,13 +36,13 @@ extension Provider {
 
   /// Drops all instances that are kept or are being made. Call this under the tree lock.
   final func dropInstances(_ garbage: inout Garbage) {
-    dropKept(&garbage)
+    InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard hasCaches else { return }
     let all = Array(caches.all)
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
     // has been reset, it makes other threads wait.
     if sharing != .custom { caches.discardAll(&garbage) }
-    for cache in all { cache.dropKept(&garbage) }
+    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
   }
 
   /// The user's storages. Call this under the tree lock.

@@ -1,29 +1,45 @@
-/// Something that takes its time, and that tasks wait for: a creation (`AsyncCreation`) or a run of `close()`
-/// (`Closing`).
+/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), a run of `close()`
+/// (`Closing`), or an operation on an actor (`Visit`).
 ///
-/// The user's code that an activity runs, a factory or a closer, may itself wait for other activities. All activities
-/// therefore form one graph of who waits for whom. Before a task begins to wait, it looks for a circle in this graph,
-/// whoever has begun the activities that are part of it.
+/// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
+/// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
+/// this graph.
 class Activity: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// A task that waits for the end of the activity.
-  private struct Waiter {
-    /// The call that the task is part of, if any.
-    let call: AsyncCall?
-    /// The keys of the synchronous factories that lead from that call to this activity.
-    let path: [KeyIdentity]
-    /// The activity that cannot go on before this one has ended, if the task is not part of a call.
-    let dependent: Activity?
-    /// Nil until the task is suspended.
-    var continuation: CheckedContinuation<Void, Never>?
+  /// What waits for the end of an activity.
+  enum Waiter {
+    /// A thread, which may be making several instances, one for the other.
+    case thread(Unretained<Resolution>)
+    /// A task, and the asynchronous call that it is part of, if any. The keys are those of the synchronous factories
+    /// that lead from that call to the activity.
+    case task(AsyncCall?, through: [KeyIdentity])
+    /// Another activity, which does not want the result.
+    case activity(Activity)
 
-    /// The activity that the waiting task is part of; nil if there is none, or if the call has ended.
-    var activity: Activity? { dependent ?? call?.activity }
+    /// The activities that cannot go on while this waits, each with the keys that lead from it to what is waited for.
+    fileprivate var dependents: [(activity: Activity, keys: [KeyIdentity])] {
+      switch self {
+      case .thread(let thread): thread.read { thread in thread.creations.map { ($0, thread.path(from: $0)) } }
+      // A call that has ended is part of no activity any more.
+      case .task(let call, let path): call.flatMap { call in call.activity.map { [($0, call.path + path)] } } ?? []
+      case .activity(let activity): [(activity, [])]
+      }
+    }
   }
 
-  private var waiters: [UInt: Waiter] = [:]
-  private var lastNumber: UInt = 0
+  /// What waits. It is made for the first waiter, because most creations end before anything waits for them.
+  private final class Queue {
+    var waiters: [UInt: Waiter] = [:]
+    /// The continuations of the tasks that are suspended, by the numbers of the waiters.
+    var continuations: [UInt: CheckedContinuation<Void, Never>] = [:]
+    var lastNumber: UInt = 0
+    /// The gate at which threads wait; made for the first of them.
+    var gate: Gate?
+  }
+
+  /// Only set once, so accesses are not checked for overlaps.
+  @exclusivity(unchecked) private final var queue: Queue?
   /// Whether the activity has ended. Read this under the tree lock.
   private(set) final var hasEnded = false
 
@@ -32,29 +48,44 @@ class Activity: @unchecked Sendable {
 
   // MARK: - Waiting. Under the tree lock, unless it says otherwise
 
-  /// Adds the current task, which wants the activity's result, to the waiters.
-  ///
-  /// - Parameters:
-  ///   - call: The call that the task is part of, if any. `circle` must have found no circle through this call.
-  ///   - path: The keys of the synchronous factories that lead from that call to this activity.
-  /// - Returns: The number of the waiter.
-  final func enter(_ call: AsyncCall?, _ path: [KeyIdentity]) -> UInt {
-    add(Waiter(call: call, path: path, dependent: nil))
-  }
-
-  /// Adds an activity that cannot go on before this one has ended, but does not want its result.
+  /// Adds a waiter. It then calls `wait` or `block`.
   ///
   /// - Returns: The number of the waiter.
-  final func enter(_ dependent: Activity) -> UInt { add(Waiter(call: nil, path: [], dependent: dependent)) }
-
-  private func add(_ waiter: Waiter) -> UInt {
-    lastNumber += 1
-    waiters[lastNumber] = waiter
-    return lastNumber
+  /// - Throws: `ProviderFailure.cycle` if the waiter would wait for itself.
+  final func enter(_ waiter: Waiter) throws -> UInt {
+    if let circle = circle(through: waiter) { throw ProviderFailure.cycle(circle) }
+    return add(waiter)
   }
 
-  /// Whether a task wants the activity's result.
-  final var isWanted: Bool { waiters.values.contains { $0.dependent == nil } }
+  /// Adds a waiter that cannot be part of a circle.
+  final func add(_ waiter: Waiter) -> UInt {
+    let queue = unsafe queue ?? Queue()
+    unsafe self.queue = queue
+    queue.lastNumber += 1
+    queue.waiters[queue.lastNumber] = waiter
+    if case .thread = waiter, queue.gate == nil { queue.gate = Gate() }
+    return queue.lastNumber
+  }
+
+  /// Whether anything waits, or has waited.
+  final var isAwaited: Bool { unsafe queue != nil }
+
+  /// Whether a thread or a task wants the activity's result.
+  final var isWanted: Bool {
+    waiters.contains { if case .activity = $0 { false } else { true } }
+  }
+
+  private final var waiters: some Collection<Waiter> { (unsafe queue?.waiters ?? [:]).values }
+
+  /// Blocks this thread until the activity has ended. Do not call this under a lock.
+  ///
+  /// - Parameter number: What `enter` returned.
+  final func block(_ number: UInt) {
+    let gate = Tree.change { _ in unsafe queue?.gate }
+    Schedule.reached(.waits)
+    gate?.wait()
+    Tree.change { _ in unsafe queue?.waiters[number] = nil }
+  }
 
   /// Waits until the activity has ended, or until another task has called `leave` for this waiter. Do not call this
   /// under a lock.
@@ -65,48 +96,50 @@ class Activity: @unchecked Sendable {
   final func wait(_ number: UInt) async -> Bool {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
-        if hasEnded || waiters[number] == nil { return false }
-        waiters[number]?.continuation = continuation
+        if hasEnded { return false }
+        guard let queue = unsafe queue, queue.waiters[number] != nil else { return false }
+        queue.continuations[number] = continuation
         return true
       }
       if mustWait { Schedule.reached(.waits) } else { continuation.resume() }
     }
-    return Tree.change { _ in waiters.removeValue(forKey: number) } != nil
+    // The waiter may be the last to hold its call, so it is released after the lock.
+    return Tree.change { _ in unsafe queue?.waiters.removeValue(forKey: number) } != nil
   }
 
   /// Removes a waiter and resumes its task. Do not call this under a lock.
   ///
   /// - Parameter body: Called under the tree lock if the waiter was still there.
   final func leave(_ number: UInt, _ body: () -> Void) {
-    let waiter = Tree.change { _ in
-      let waiter = waiters.removeValue(forKey: number)
+    let (waiter, continuation) = Tree.change { _ in
+      let waiter = unsafe queue?.waiters.removeValue(forKey: number)
       if waiter != nil { body() }
-      return waiter
+      return (waiter, unsafe queue?.continuations.removeValue(forKey: number))
     }
-    waiter?.continuation?.resume()
+    continuation?.resume()
+    _ = consume waiter
   }
 
-  /// Records that the activity has ended, and resumes the tasks that wait. Each of them removes its waiter itself.
-  final func end() {
+  /// Records that the activity has ended, and wakes everything that waits. Each waiter removes itself.
+  final func wake() {
     hasEnded = true
-    for number in waiters.keys { waiters[number]?.continuation.take().map(Tree.resume) }
+    guard let queue = unsafe queue else { return }
+    queue.gate?.open()
+    for continuation in queue.continuations.values { Tree.resume(continuation) }
+    queue.continuations = [:]
   }
 
   // MARK: - Circles
 
-  /// Finds out whether a call would wait for itself if it waited for this activity. Call this under the tree lock.
+  /// Finds out whether something would wait for itself if it waited for this activity. Call this under the tree lock.
   ///
-  /// - Parameters:
-  ///   - call: The call, if any.
-  ///   - path: The keys of the synchronous factories that lead from the call to this activity.
   /// - Returns: The keys along the circle, each of which is needed for the one before; nil if there is no circle.
-  final func circle(through call: AsyncCall?, _ path: [KeyIdentity]) -> [KeyIdentity]? {
-    guard let call, let last = call.activity else { return nil }
-    // The search starts at the activity that the call is part of. It goes on to the activities that wait for that one,
-    // and so on, until it reaches this one. For each activity, it keeps the keys that lead from that activity to the
-    // one it waits for, and the index of the latter.
-    var found = [(activity: last, keys: call.path + path, awaited: -1)]
-    var known: Set = [ObjectIdentifier(last)]
+  final func circle(through waiter: Waiter) -> [KeyIdentity]? {
+    // The search starts at the activities that cannot go on while the waiter waits. It goes on to those that wait for
+    // them, and so on, until it reaches this one. For each activity, it keeps the keys that lead from that activity to
+    // the one it waits for, and the index of the latter.
+    var found = waiter.dependents.map { (activity: $0.activity, keys: $0.keys, awaited: -1) }
+    var known = Set(found.map { ObjectIdentifier($0.activity) })
     var next = 0
     while next < found.count {
       let activity = found[next].activity
@@ -114,11 +147,9 @@ class Activity: @unchecked Sendable {
         return sequence(first: next) { found[$0].awaited < 0 ? nil : found[$0].awaited }.flatMap { found[$0].keys }
           + (key.map { [$0] } ?? [])
       }
-      for waiter in activity.waiters.values {
-        guard let other = waiter.activity, !other.hasEnded, known.insert(ObjectIdentifier(other)).inserted else {
-          continue
-        }
-        found.append((other, (waiter.call?.path ?? []) + waiter.path, next))
+      for dependent in activity.waiters.lazy.flatMap(\.dependents)
+      where !dependent.activity.hasEnded && known.insert(ObjectIdentifier(dependent.activity)).inserted {
+        found.append((dependent.activity, dependent.keys, next))
       }
       next += 1
     }

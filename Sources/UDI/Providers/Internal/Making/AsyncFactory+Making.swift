@@ -1,6 +1,7 @@
-/// How an asynchronous factory makes an instance.
+/// How an asynchronous factory makes an instance, when `obtain` asks for it.
 extension AsyncFactory {
-  /// Returns the instance that `obtain` asks for, after making it if there is none.
+  /// Returns the instance that `obtain` asks for, after making it if there is none. The steps are those of
+  /// `Factory.instance`, but tasks wait, and an instance that others may want is made in a task of its own.
   ///
   /// - Parameters:
   ///   - context: The context that asks.
@@ -16,59 +17,62 @@ extension AsyncFactory {
       try Task.checkCancellation()
       return try await AsyncGraph.run { _ in
         let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current, through: path)
-        return try await make(for: context, arguments, call, isOwned: false) { _ in }
+        return try await make(for: context, arguments, call, for: nil)
       }
     case .graph:
       return try await AsyncGraph.run { graph in
-        try await shared(for: context, arguments, key, path) { graph.share(for: self, key) }
+        try await shared(for: context, arguments, key, path) { graph.keeper(for: self, key) }
       }
     case .weak, .strong, .custom:
-      if key == nil, sharing != .custom { return try await shared(for: context, arguments, key, path) { self } }
-      return try await shared(for: context, arguments, key, path) { cache(for: key) }
+      return try await shared(for: context, arguments, key, path) { keeper(for: key) }
     }
   }
 
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
   private func shared(
     for context: UDIContext, _ arguments: KeptArguments?, _ key: ArgumentKey?, _ path: [KeyIdentity],
-    by findKeeper: () -> any AsyncKeeper
+    by findKeeper: () -> InstanceKeeper
   ) async throws -> Instance? {
+    // The new call is not part of the asker's call, which merely waits for the result like any other call.
+    let asker = AsyncCall.current
     while true {
       let keeper = findKeeper()
-      if let stored = keeper.storedInstance() { return stored }
+      if let stored = keeper.load() { return stored }
       if Task.isCancelled { throw CancellationError() }
-      switch try keeper.claim(self, for: context, path) {
+      let (awaited, number): (Creation, UInt)
+      switch try keeper.claim(for: context, by: .task(asker, through: path)) {
       case .found(let instance): return instance
       case .gone: return nil
       case .discarded: continue
-      case .wait(let creation, let number): return try await creation.instance(number)
-      case .make(let owner, let creation, let number, let predecessor):
-        // The new call is not part of the asker's call, which merely waits for the result like any other call.
-        let asker = AsyncCall.current
-        creation.start(after: predecessor) { [self] in
+      case .wait(let creation, let waiter): (awaited, number) = (creation, waiter)
+      case .make(let creation, let waiter):
+        guard let creation = creation as? AsyncCreation, let waiter else {
+          preconditionFailure("a task begins a creation that it waits for")
+        }
+        (awaited, number) = (creation, waiter)
+        let owner = creation.owner ?? context
+        creation.start { [self] in
           do {
             try creation.begin()
             // Another task might have stored an instance since this one asked the storage.
-            if let stored = keeper.storedInstance() {
-              _ = keeper.end(creation, with: nil, self, owner)
-              return stored
+            if let stored = keeper.load() {
+              keeper.end(creation, .undecided, wakes: false)
+              return .made(stored)
             }
             let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: path)
             return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
-              var isWanted = true
-              let made = try await make(for: owner, arguments, call, isOwned: keeper.isIndependent && sharing != .weak)
-              {
-                isWanted = keeper.end(creation, with: $0, self, owner)
-              }
-              if !isWanted { await close(made, path: owner.change { node, _ in node.fullPath }) }
-              return made
+              .made(try await make(for: owner, arguments, call, for: (keeper, creation)))
             }
           } catch {
-            _ = keeper.end(creation, with: nil, self, owner)
-            throw error
+            keeper.end(creation, .failed(error), wakes: false)
+            return .failed(error)
           }
         }
-        return try await creation.instance(number)
+      }
+      switch try await awaited.outcome(number) {
+      case .made(let instance): return instance
+      case .failed(let error): throw error
+      case .undecided: continue
       }
     }
   }
@@ -77,11 +81,10 @@ extension AsyncFactory {
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
-  ///   - isOwned: Whether the context owns the instance.
-  ///   - keep: Called with the new instance, so that the caller can keep it.
+  ///   - place: What keeps the instance, and the creation that ends with it; nil if only the caller gets the instance.
   private func make(
-    for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall, isOwned: Bool,
-    keeping keep: (Instance) -> Void
+    for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall,
+    for place: (keeper: InstanceKeeper, creation: AsyncCreation)?
   ) async throws -> Instance {
     defer { call.end() }
     return try await AsyncCall.$current.withValue(call) {
@@ -95,12 +98,14 @@ extension AsyncFactory {
         if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
         throw passOn(error)
       }
-      // The instance is numbered for closing before any other code gets it.
-      if isOwned { Tree.change { _ in (call.activity as? AsyncCreation)?.numberInstance() } }
+      let isOwned = place?.keeper.isIndependent == true && sharing != .weak
+      if isOwned { place?.creation.number() }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       forgetFailure()
-      keep(instance)
+      let isWanted = place?.creation.beginKeeping() ?? true
+      if let place { place.keeper.end(place.creation, isWanted ? .made(instance) : .undecided, wakes: false) }
       await completion?(context, instance, arguments)
+      if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance
     }
   }
@@ -108,125 +113,5 @@ extension AsyncFactory {
   /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
   private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
     attach(instance, to: context, isOwned: isOwned)
-  }
-}
-
-/// The next step of a task that wants an instance.
-enum AsyncClaim {
-  /// Take this instance.
-  case found(Instance)
-  /// Wait for another task, which is making the instance. The number is the waiter's.
-  case wait(AsyncCreation, UInt)
-  /// Make the instance for this context in a new task, and wait for it. The factory must not run until the predecessor
-  /// has ended.
-  case make(UDIContext, AsyncCreation, UInt, after: AsyncCreation.Predecessor?)
-  /// Look for another keeper, because this one is no longer in use.
-  case discarded
-  /// Repeat the lookup, because the provider has left its context.
-  case gone
-}
-
-/// An object that keeps or shares an instance of an asynchronous factory: an `InstanceKeeper`, or a graph's record of
-/// one instance (`AsyncGraph.Share`).
-protocol AsyncKeeper: AnyObject, Sendable {
-  /// The instance in the user's storage, if there is such a storage and it contains one.
-  func storedInstance() -> Instance?
-  /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, which the caller
-  /// has to start.
-  ///
-  /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself.
-  func claim(_ provider: AsyncFactory, for context: UDIContext, _ path: [KeyIdentity]) throws -> AsyncClaim
-  /// Ends a creation. Keeps the instance, unless a reset or the provider's removal has dropped it in the meantime.
-  ///
-  /// - Parameter instance: The new instance; nil if none was made.
-  /// - Returns: False if the instance is no longer wanted, so that the caller has to close it.
-  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool
-  /// Whether all lookups get the same instance. If so, the instance gets its own graph while it is made.
-  var isIndependent: Bool { get }
-}
-
-extension InstanceKeeper {
-  func storedInstance() -> Instance? { custom?.load() }
-  var isIndependent: Bool { true }
-
-  func claim(_ provider: AsyncFactory, for context: UDIContext, _ path: [KeyIdentity]) throws -> AsyncClaim {
-    let call = AsyncCall.current
-    return try Tree.change { garbage in
-      guard let node = provider.node else { return .gone }
-      if isDiscarded { return .discarded }
-      if let kept {
-        if let instance = kept.instance { return .found(instance) }
-        forgetKept(&garbage)
-      }
-      if let custom { custom.isIdle = false }
-      let present = asyncCreation
-      if let present {
-        garbage.add(present)
-        if let number = try present.join(call, path) { return .wait(present, number) }
-      }
-      if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
-      guard let owner = context.withNode({ $0 == node }) ? context : node.context else { return .gone }
-      if BindingAudit.isOn { node.remember(owner) }
-      let new = AsyncCreation(provider)
-      let (number, predecessor) = try new.enterFirst(call, path, after: present)
-      asyncCreation = new
-      return .make(owner, new, number, after: predecessor)
-    }
-  }
-
-  func end(_ creation: AsyncCreation, with instance: Instance?, _ provider: AsyncFactory, _ owner: UDIContext) -> Bool {
-    var isWanted = true
-    if let instance {
-      isWanted = Tree.change { _ in creation.beginKeeping() }
-      if isWanted {
-        provider.noteUnclosed(instance, Tree.change { _ in creation.sequence })
-        keep(instance, of: creation, provider, owner)
-      }
-    }
-    Tree.change { garbage in
-      if asyncCreation === creation {
-        garbage.add(creation)
-        asyncCreation = nil
-      }
-      if instance == nil { discardIfUnused(&garbage) }
-      provider.leaveIfEnding(&garbage)
-    }
-    return isWanted
-  }
-
-  /// Keeps an instance by way of a synchronous creation, so that storages and resets treat it like an instance that was
-  /// made synchronously.
-  private func keep(
-    _ instance: Instance, of creation: AsyncCreation, _ provider: AsyncFactory, _ owner: UDIContext
-  ) {
-    let resolution = PerThread.resolution
-    while true {
-      // If the context is being closed, the instance is closed with it, because `noteUnclosed` has recorded it.
-      guard let claimed = try? claim(for: owner, resolution) else { return }
-      switch claimed {
-      case .make(_, let shared):
-        // If the provider was reset in the meantime, it does not keep the instance.
-        Tree.change { _ in if asyncCreation !== creation { self.creation = nil } }
-        end(shared, .made(instance))
-        // To watchers, the dependency has just appeared, because a synchronous lookup could not have made it.
-        owner.change { node, _ in node.notifyWatchers(ofInstanceOf: provider) }
-        return
-      case .wait(let gate, let other):
-        // Another thread is resetting the user's storage, so this thread waits.
-        gate.wait()
-        _ = other.takeOutcome(resolution)
-      case .found, .discarded, .gone:
-        Tree.change { garbage in provider.dropUnclosed(instance, &garbage) }
-        return
-      }
-    }
-  }
-}
-
-extension Node {
-  /// Notifies the watchers of a provider's key and of the keys of its aliases. Call this under the tree lock.
-  fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
-    notifyWatchersHereAndAbove(of: provider.keyID)
-    for alias in provider.aliases { notifyWatchers(ofInstanceOf: alias) }
   }
 }

@@ -3,7 +3,7 @@
 /// Synchronous lookups find the instance that this provider keeps, but never make one. Only `obtain` makes one: see
 /// `AsyncFactory+Making.swift`.
 final class AsyncFactory: Provider, @unchecked Sendable {
-  // Unchecked: this class adds constants, and `uncheckedCreation`, which the tree lock guards.
+  // Unchecked: this class adds constants.
 
   typealias Function = @Sendable (UDIContext, KeptArguments?) async throws -> Instance?
   /// The closure to call after the instance has been made.
@@ -11,7 +11,6 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   let function: Function
   let completion: Completion?
-  @exclusivity(unchecked) private var uncheckedCreation: AsyncCreation?
 
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
@@ -25,25 +24,19 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     super.init(type, name, lifetime, metadata, site, reach, isolation, completes: true, wanted: wanted)
   }
 
-  override var asyncCreation: AsyncCreation? {
-    get { unsafe uncheckedCreation }
-    set { unsafe uncheckedCreation = newValue }
-  }
-
   /// Returns the instance that is kept. If there is none, the lookup is a miss, because only `obtain` may run the
   /// factory.
   ///
   /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the instance is being made and this lookup
   ///   is part of making it.
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let key = try key(of: arguments)
-    var creation: AsyncCreation?
-    if !isFresh, sharing != .unique, sharing != .graph {
-      let keeper: any InstanceKeeper = key == nil && sharing != .custom ? self : cache(for: key)
-      if let stored = keeper.custom?.load() { return stored }
+    var creation: Creation?
+    if !isFresh, keeps {
+      let keeper = keeper(for: key)
+      if let stored = keeper.load() { return stored }
       let kept = Tree.change { garbage -> Instance? in
-        if let creation = keeper.asyncCreation { garbage.add(creation) }
-        creation = keeper.asyncCreation
+        creation = keeper.creation
         guard let kept = keeper.kept else { return nil }
         garbage.add(kept)
         return kept.instance
@@ -55,7 +48,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     }
     let resolution = PerThread.resolution
     let providers = resolution.read { $0.runningProviders }
-    let cycle = Tree.change { _ in creation?.circle(through: AsyncCall.current, providers.map(\.key)) }
+    let asker = Activity.Waiter.task(.current, through: providers.map(\.key))
+    let cycle = Tree.change { _ in creation?.circle(through: asker) }
     if let cycle { throw ProviderFailure.cycle(cycle) }
     let unmade = Unmade(
       self, context, arguments.map { KeptArguments($0) }, askedBy: resolution.read { $0.runningCalls })

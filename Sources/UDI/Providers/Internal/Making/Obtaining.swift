@@ -14,26 +14,12 @@ struct Obtaining: Sendable {
   /// it in common.
   var graphs = LastingGraphs()
 
-  /// What is attempted.
-  private enum Target: Sendable {
-    /// The lookup.
-    case dependency
-    /// A factory that ran during the lookup, for its instance alone.
-    case call(RunningCall)
-  }
-
-  /// The result of an attempt.
-  private enum Attempt: Sendable {
-    case found(OwnedInstance)
-    case failed(any Error, Missed)
-  }
-
   /// Performs the lookup, and waits as long as necessary.
   ///
   /// - Returns: An instance of exactly the requested type.
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
-    do { return try await make(.dependency, on: nil).value } catch {
+    do { return try await make(nil, on: nil).value } catch {
       throw context.explained(error, type, name, reach, search)
     }
   }
@@ -42,13 +28,14 @@ struct Obtaining: Sendable {
   /// more often probably asks with other arguments each time.
   private static var patience: Int { 200 }
 
-  /// Attempts the target until it succeeds, and makes what is missing in between.
+  /// Attempts the lookup until it succeeds, and makes what is missing in between.
   ///
   /// - Parameters:
-  ///   - parameters: The first parameters of the target, if it is an initialiser and they have been made already.
+  ///   - call: A factory that ran during the lookup, to attempt that for its instance alone; nil for the lookup itself.
+  ///   - parameters: The first parameters of the factory, if it is an initialiser and they have been made already.
   ///   - actor: The actor on which to begin; nil for the caller's.
   nonisolated(nonsending) private func make(
-    _ target: Target, given parameters: GivenParameters? = nil, on actor: (any Actor)?
+    _ call: RunningCall?, given parameters: GivenParameters? = nil, on actor: (any Actor)?
   ) async throws -> OwnedInstance {
     var (parameters, actor) = (parameters, actor)
     // The actors of the attempts. Each is tried only once. There can be several, because the provider might be replaced
@@ -60,15 +47,18 @@ struct Obtaining: Sendable {
     defer { withExtendedLifetime(held) {} }
     var inVain = 0
     while true {
-      let (error, missed): (any Error, Missed)
-      switch try await attempt(target, given: parameters, on: actor) {
-      case .found(let instance): return instance
-      case .failed(let reason, let what): (error, missed) = (reason, what)
+      // A factory that runs alone might belong to an instance with a graph of its own.
+      let missed = ObtainingAttempt(given: parameters, sharing: call == nil ? graphs : nil)
+      let error: any Error
+      switch try await attempt(missed, calling: call, on: actor) {
+      case .success(let instance): return instance
+      case .failure(let reason): error = reason
       }
       if case ProviderFailure.asynchronous(let unmade) = error {
         // The lookup itself has found an asynchronous factory.
-        if let instance = try await unmade.obtain() { return own(try exact(instance, unmade)) }
-        continue
+        guard let made = try await unmade.obtain() else { continue }
+        // If the instance is not of the requested type, it is released here, on its own actor.
+        return try withExtendedLifetime(made) { own(try exact(made.value, unmade)) }
       }
       let count = missed.parameters[1]?.parameters.count ?? 0
       guard let unmade = missed.request,
@@ -99,7 +89,7 @@ struct Obtaining: Sendable {
           continue
         }
         let given = missed.parameters(at: depth, of: unmade).map { isParameter ? $0.followed(by: latest) : $0 }
-        do { latest = try await make(.call(call), given: given, on: actor) } catch {
+        do { latest = try await make(call, given: given, on: actor) } catch {
           guard isWanted || error is CancellationError else {
             isParameter = false
             // The factory that asked might do without it.
@@ -122,12 +112,9 @@ struct Obtaining: Sendable {
   /// - Returns: Nil if the provider has left its context in the meantime.
   /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
   nonisolated(nonsending) private func obtain(
-    _ unmade: Unmade, after failure: any Error, _ missed: Missed
+    _ unmade: Unmade, after failure: any Error, _ missed: ObtainingAttempt
   ) async throws -> OwnedInstance? {
-    do {
-      let instance = try await unmade.obtain()
-      return instance.map { OwnedInstance($0, by: unmade.provider.isolation.owner(unmade.provider.reach)) }
-    } catch {
+    do { return try await unmade.obtain() } catch {
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
@@ -151,12 +138,13 @@ struct Obtaining: Sendable {
   }
 
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
-    func convert<Dependency>(_ type: Dependency.Type) throws -> Instance {
-      let maker = unmade.aliases.last ?? unmade.provider
-      guard let value = instance.value(as: type, isExact: maker.makes(type)) else { throw ProviderFailure.nothing }
+    func cast<Dependency>(_ type: Dependency.Type) throws -> Instance {
+      guard let value = instance.value(as: type, isExact: unmade.provider.makes(type)) else {
+        throw ProviderFailure.notConvertible(from: unmade.provider.madeType)
+      }
       return Instance(value)
     }
-    return try _openExistential(type, do: convert)
+    return try _openExistential(type, do: cast)
   }
 
   private func own(_ instance: Instance) -> OwnedInstance {
@@ -171,7 +159,7 @@ struct Obtaining: Sendable {
 
   // MARK: - One attempt
 
-  private func attempt(_ target: Target, given parameters: GivenParameters?) -> Attempt {
+  private func attempt(_ attempt: ObtainingAttempt, calling call: RunningCall?) -> Result<OwnedInstance, any Error> {
     func look<Dependency>(_ type: Dependency.Type) throws -> Instance {
       let found = try context.provided(type, name, reach, search, arguments?.arguments)
       return Instance(found as Dependency)
@@ -179,86 +167,25 @@ struct Obtaining: Sendable {
     defer { withExtendedLifetime(arguments) {} }
     // There might be no provider yet.
     PerThread.prepare()
-    let resolution = PerThread.resolution.object
-    // A factory that runs alone might belong to an instance with a graph of its own.
-    let graphs = if case .dependency = target { self.graphs } else { LastingGraphs?.none }
-    let outer = resolution.beginObtaining(given: parameters, graphs)
-    do {
-      let instance: OwnedInstance
-      switch target {
-      case .dependency: instance = own(try _openExistential(type, do: look))
-      case .call(let call): instance = try call.run()
+    let result = Result {
+      try PerThread.resolution.object.running(attempt) {
+        if let call { try call.run() } else { own(try _openExistential(type, do: look)) }
       }
-      if let unmade = resolution.endObtaining(outer).kept {
-        // A factory did without an asynchronous instance that `obtain` could have made for it.
-        let failure = ProviderFailure.asynchronous(unmade)
-        unmade.context.report(failure, unmade.provider, unmade.provider.madeType, nil)
-      }
-      return .found(instance)
-    } catch { return .failed(error, resolution.endObtaining(outer)) }
+    }
+    if case .success = result, let unmade = attempt.kept {
+      // A factory did without an asynchronous instance that `obtain` could have made for it.
+      unmade.context.report(ProviderFailure.asynchronous(unmade), unmade.provider, unmade.provider.madeType, nil)
+    }
+    return result
   }
 
   /// Makes an attempt on an actor, or on the caller's if none is named.
   ///
   /// - Throws: `CancellationError` if the current task is cancelled while it waits for the actor.
   nonisolated(nonsending) private func attempt(
-    _ target: Target, given parameters: GivenParameters?, on actor: (any Actor)?
-  ) async throws -> Attempt {
-    guard let actor else { return attempt(target, given: parameters) }
-    return try await Visit.to(actor) { attempt(target, given: parameters) }
-  }
-}
-
-/// An instance that is released on the actor that its provider belongs to.
-typealias OwnedInstance = ActorOwned<Instance>
-
-/// A call of a synchronous factory that was running when an attempt missed something.
-struct RunningCall: Sendable {
-  let provider: Provider
-  let context: UDIContext
-  let arguments: KeptArguments?
-
-  /// Asks the provider for the instance.
-  fileprivate func run() throws -> OwnedInstance {
-    guard let instance = try provider.obtain(context, arguments?.arguments, isFresh: false) else {
-      throw ProviderFailure.nothing
-    }
-    return OwnedInstance(instance, by: provider.isolation.owner(provider.reach))
-  }
-}
-
-/// The parameters of an initialiser that have been looked up for a provider of `register(using:)`, from the first
-/// on. They are given to the next call of the initialiser, so that none is made twice.
-struct GivenParameters: Sendable {
-  let provider: Provider
-  let parameters: [OwnedInstance]
-
-  fileprivate func followed(by parameter: OwnedInstance) -> GivenParameters {
-    GivenParameters(provider: provider, parameters: parameters + [parameter])
-  }
-}
-
-/// What an attempt of `obtain` has missed.
-struct Missed: Sendable {
-  /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
-  var kept: Unmade?
-  /// The last such request for an instance that is not kept.
-  var unkept: Unmade?
-  /// The parameters of the initialisers that were running when the attempt failed, by the number of factories that ran
-  /// around them, themselves included.
-  var parameters: [Int: GivenParameters] = [:]
-  /// Whether the attempt has found an instance of an asynchronous factory that was made for its arguments before.
-  var hasFoundEarlier = false
-
-  /// The request to fulfil before the next attempt. An instance that is not kept can only be given to an initialiser.
-  fileprivate var request: Unmade? {
-    if let unkept, parameters(at: unkept.askers.count, of: unkept) != nil { return unkept }
-    return kept
-  }
-
-  /// The parameters of an initialiser that missed something; nil if the factory at this depth is none.
-  fileprivate func parameters(at depth: Int, of unmade: Unmade) -> GivenParameters? {
-    guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters[depth] else { return nil }
-    return noted.provider === asker.provider ? noted : nil
+    _ attempt: ObtainingAttempt, calling call: RunningCall?, on actor: (any Actor)?
+  ) async throws -> Result<OwnedInstance, any Error> {
+    guard let actor else { return self.attempt(attempt, calling: call) }
+    return try await Visit.to(actor) { self.attempt(attempt, calling: call) }
   }
 }

@@ -2,20 +2,11 @@ import Synchronization
 
 /// How a provider attaches an instance that takes part in the tree.
 extension Provider {
-  /// Whether objects of this object's class are known to take no part in the tree.
-  @inline(__always)
-  final func isPlain(_ form: StoredForm) -> Bool {
-    plainClass.load(ordering: .relaxed).isClass(of: form.borrowed)
-  }
-
   /// If an instance takes part in the tree, attaches it to the context that its factory was given. The attachment is
   /// weak if the context owns the instance.
   final func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool) {
-    guard !instance.isBox, instance.form.address == 0 || !isPlain(instance.form) else { return }
-    attach(instance.object, to: context, isOwned: isOwned)
-  }
-
-  final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
+    guard !instance.isBox, UDIAttachment.areInUse else { return }
+    let object = instance.object
     guard let member = member(object, for: context) else { return }
     let attachment = member._attachedContext
     let isNew = Tree.change { garbage in
@@ -26,20 +17,12 @@ extension Provider {
 
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
-    guard UDIAttachment.areInUse else {
-      notePlainClass(of: object)
-      return nil
-    }
     let identity = TypeToken.of(type(of: object)).identity
-    if identity.read({ $0.membership }) == .plain {
-      notePlainClass(of: object)
-      return nil
-    }
+    if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return nil }
     // Check the reference first, because that is cheaper. If the class does not conform, this check searches the
     // program's conformances once. The cast of an `Any` below would search them three times.
     guard object is any UDIObject else {
-      identity.read { $0.membership = .plain }
-      notePlainClass(of: object)
+      identity.read { $0.isPlain.store(true, ordering: .relaxed) }
       return nil
     }
     // The cast of an `Any` also checks whether the conformance may be used on this thread: a conformance that is
@@ -61,13 +44,5 @@ extension Provider {
       belongs to an actor, usually the main actor, and the object was made elsewhere. Make or provide it on that \
       actor: register a closure that belongs to the actor.
       """, at: site)
-  }
-
-  /// Remembers an object's class as one whose objects take no part in the tree.
-  private final func notePlainClass(of object: AnyObject) {
-    let isInFirstWord = TypeToken.of(madeType).holdsReferences
-    // Both accesses are sequentially consistent: this store, and the load of `lastOutcome` that `forgetFailure` does
-    // next. `note` relies on their order.
-    plainClass.store(PlainClass(of: object, isInFirstWord: isInFirstWord), ordering: .sequentiallyConsistent)
   }
 }

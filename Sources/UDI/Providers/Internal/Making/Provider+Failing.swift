@@ -55,13 +55,7 @@ extension Provider {
   /// Records that the factory returned nil. Some factories often do, so this method takes no lock if the last record
   /// says the same.
   private final func noteNil() {
-    // The early return requires that no plain class is known. If one were known, the next success could take the fast
-    // path, which does not clear the recorded failure.
-    if lastOutcome.load(ordering: .sequentiallyConsistent) == .returnedNil,
-      plainClass.load(ordering: .sequentiallyConsistent) == .none
-    {
-      return
-    }
+    if lastOutcome.load(ordering: .relaxed) == .returnedNil { return }
     note(FactoryFailure(nilOf: self), .returnedNil)
   }
 
@@ -69,19 +63,14 @@ extension Provider {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = failure
-      lastOutcome.store(outcome, ordering: .sequentiallyConsistent)
+      lastOutcome.store(outcome, ordering: .relaxed)
     }
-    // While no plain class is known, the next success cannot take the fast path, and so it clears the recorded failure.
-    // A class can become known only if a thread stores one, and that thread reads the outcome afterwards. Here, the
-    // outcome is stored first and the class is cleared afterwards. Therefore either the class is cleared here, or the
-    // other thread sees the failure and clears it.
-    plainClass.store(.none, ordering: .sequentiallyConsistent)
   }
 
   /// Clears the recorded failure, because the factory has made something.
   @inline(__always)
   final func forgetFailure() {
-    if lastOutcome.load(ordering: .sequentiallyConsistent) != .made { dropFailure() }
+    if lastOutcome.load(ordering: .relaxed) != .made { dropFailure() }
   }
 
   @inline(never)
@@ -89,18 +78,11 @@ extension Provider {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = nil
-      lastOutcome.store(.made, ordering: .sequentiallyConsistent)
+      lastOutcome.store(.made, ordering: .relaxed)
     }
   }
 
   /// The last failure; nil if the factory has made an instance since. An alias that has not failed itself has the
   /// failure of its target, the provider whose instances it serves. Call this under the tree lock.
-  final var failure: FactoryFailure? {
-    var provider = self
-    while true {
-      if let failure = provider.lastFailure { return failure }
-      guard let alias = provider as? Alias else { return nil }
-      provider = alias.target
-    }
-  }
+  final var failure: FactoryFailure? { lastFailure ?? (self as? Alias)?.target.lastFailure }
 }

@@ -10,13 +10,12 @@ class Provider: Entry, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
   // The small properties come first, directly after the last property of `Entry`, where they fill space that would
-  // otherwise be padding: the figure "registered, bytes a type" of `Benchmarks/cost` counts each word.
+  // otherwise be padding.
 
   /// Whether `madeType` is exactly the type that is recorded for the key, and not a different type with the same name
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
-  @exclusivity(unchecked) private final var uncheckedIsQuick = false
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
   /// The type of the instances that the factory makes.
   let madeType: Any.Type
@@ -28,19 +27,14 @@ class Provider: Entry, @unchecked Sendable {
   /// that is gone. Set when the provider enters a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
-  @exclusivity(unchecked) private final var uncheckedCreation: SharedCreation?
+  @exclusivity(unchecked) private final var uncheckedCreation: Creation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
-  /// The class of the instance that was made last, if objects of this class take no part in the tree.
-  let plainClass = Atomic<PlainClass>(.none)
-  /// Whether the factory may run only on one actor. The answer is stored, because otherwise each link would have to
-  /// access the actor, and the benchmark ".unique, above a direct call" would take longer.
+  /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
+  /// access the actor.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedCompletes: Bool
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
   let hasCompletion: Bool
-  /// Whether the provider is a `Factory` that takes no arguments. Such a factory can write its instance straight
-  /// into the lookup's memory.
-  let isSimpleFactory: Bool
   private let usesDefaultLifetime: Bool
   /// How the factory's last run ended.
   enum Outcome: UInt8, AtomicRepresentable {
@@ -85,8 +79,7 @@ class Provider: Entry, @unchecked Sendable {
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: UDICallSite,
-    _ reach: UDIReach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil,
-    isSimpleFactory: Bool = false
+    _ reach: UDIReach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     PerThread.prepare()
     let token = TypeToken.of(type)
@@ -97,10 +90,9 @@ class Provider: Entry, @unchecked Sendable {
     isIsolated = isolation.actor != nil
     unsafe uncheckedCompletes = completes
     hasCompletion = completes
-    self.isSimpleFactory = isSimpleFactory
     options = metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, isolation, wanted)
     super.init(
-      .provider, without: .none, key: .of(token.identity, name), isExact: token.isExact, reach, site)
+      .provider, .none, isWeak: false, key: .of(token.identity.object, name), isExact: token.isExact, reach, site)
   }
 
   override final var metadata: (any Sendable)? { options?.metadata?.value }
@@ -108,6 +100,8 @@ class Provider: Entry, @unchecked Sendable {
   final var replaces: Bool { options?.metadata?.replaces ?? true }
   /// Where the factory may run.
   final var isolation: Isolation { options?.isolation ?? .anywhere }
+  /// Whether the factory may run here.
+  final var mayRunHere: Bool { !isIsolated || options?.isolation.isHere ?? true }
   /// The types of the factory's arguments, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { options?.wanted }
 
@@ -117,9 +111,6 @@ class Provider: Entry, @unchecked Sendable {
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
   final var argumentCount: Int { wanted?.count ?? 0 }
 
-  /// Whether the fast path can make the instances (see `Entry.makeQuickly`): the lifetime is `.unique` or `.graph`, and
-  /// there is no completion.
-  final var isQuick: Bool { unsafe uncheckedIsQuick }
   /// Whether each new instance needs further work: a completion has to be called, or the instance has to be closed one
   /// day. Constant once the provider has entered a context.
   final var completes: Bool { unsafe uncheckedCompletes }
@@ -129,40 +120,9 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 
-  /// Calls the factory, with arguments of any types, and wraps the instance that it makes.
-  ///
-  /// - Throws: What the factory throws; `ProviderFailure.arguments` if the factory takes other arguments.
-  func make(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
-    preconditionFailure("every kind of provider makes in its own way")
-  }
-
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
 
-  /// Whether the provider keeps this object weakly rather than strongly. The object must have been made without
-  /// arguments. Call this under the tree lock.
-  ///
-  /// - Returns: Nil if the provider does not keep the object, or no longer keeps it.
-  func keepsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? { showsWeakly(object, &garbage) }
-
-  /// Does the same as `keepsWeakly`, but only for the object that slots refer to.
-  final func showsWeakly(_ object: AnyObject, _ garbage: inout Garbage) -> Bool? {
-    guard let shown, let present = shown.instance else { return nil }
-    Schedule.reached(.loadedToLook)
-    garbage.add(present.object, of: shown)
-    return present.object === object ? shown.owned == nil : nil
-  }
-
-  override func obtain(_ context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    try instance(for: context, arguments, isFresh: isFresh)
-  }
-
-  /// The creation in which an asynchronous factory makes an instance without arguments, if the provider will keep that
-  /// instance. Guarded by the tree lock.
-  var asyncCreation: AsyncCreation? {
-    get { nil }
-    set {}
-  }
 }
 
 extension Provider: CustomStringConvertible {
@@ -213,7 +173,7 @@ extension Provider {
 
   /// The creation of the instance that the provider will keep, while it is under way. Only for an instance without
   /// arguments.
-  final var creation: SharedCreation? {
+  final var creation: Creation? {
     get { unsafe uncheckedCreation }
     set { unsafe uncheckedCreation = newValue }
   }
@@ -264,9 +224,8 @@ extension Provider {
       unsafe uncheckedLifetime = standard
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
-    unsafe uncheckedIsQuick = (sharing == .unique || sharing == .graph) && !completes
     if completes { noteCloser(node) }
-    if sharing == .graph, isSimpleFactory { kind = .graphProvider }
+    if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     // If the provider already keeps an instance, the instance's entry enters the context as well.
     comesFromLook = Tree.isLooking
     if hasMade {
@@ -289,7 +248,6 @@ extension Provider {
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
-    for alias in aliases { alias.forget(alias.shown, &garbage) }
     dropInstances(&garbage)
   }
 
@@ -306,6 +264,7 @@ extension Provider {
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
+    for alias in aliases { alias.forget(alias.shown, &garbage) }
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
     Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }

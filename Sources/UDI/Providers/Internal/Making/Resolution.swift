@@ -19,8 +19,8 @@ final class Resolution {
 
   /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
-  /// it records what it waits for (`waitingFor`) under the same lock.
-  @exclusivity(unchecked) private var frames = FrameStack()
+  /// it enters what it waits for (`Activity.enter`) under the same lock.
+  @exclusivity(unchecked) private var frames: ContiguousArray<Frame> = []
 
   /// Whether the thread is the process's first one.
   let isOfFirstThread = isFirstThread
@@ -39,14 +39,6 @@ final class Resolution {
   /// The attempt of `obtain` that runs on this thread; nil if there is none. Used only by this thread.
   @exclusivity(unchecked) private var obtaining: ObtainingAttempt?
 
-  /// What an attempt of `obtain` was given, and what it has missed.
-  struct ObtainingAttempt {
-    fileprivate var given: GivenParameters?
-    /// What the attempt shares with others.
-    fileprivate let graphs: LastingGraphs?
-    fileprivate var missed = Missed()
-  }
-
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) private(set) var asyncMisses = 0
   /// How many lookups on this thread have found only a factory of a different actor, and no instance.
@@ -55,8 +47,18 @@ final class Resolution {
   var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
   func noteActorMiss() { unsafe actorMisses += 1 }
 
-  /// The creation that this thread waits for. Guarded by the tree lock.
-  var waitingFor: SharedCreation?
+  /// The creations that this thread has begun and not ended, the innermost last. Guarded by the tree lock.
+  @exclusivity(unchecked) private var uncheckedCreations: ContiguousArray<Creation> = []
+  var creations: ContiguousArray<Creation> {
+    _read { yield unsafe uncheckedCreations }
+    _modify { yield unsafe &uncheckedCreations }
+  }
+
+  /// Removes a creation that has ended. Call this under the tree lock.
+  func remove(_ creation: Creation) {
+    // Only resets of users' storages end in another order than the reverse one.
+    if creations.last === creation { creations.removeLast() } else { creations.removeAll { $0 === creation } }
+  }
 
   /// The instances that were made under the lifetime `.graph` since the outermost link began.
   @exclusivity(unchecked) private var graphs = Graphs()
@@ -68,8 +70,6 @@ final class Resolution {
   /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
   /// `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
-  /// The conversions that are running, the innermost last. They have no frames, because they are given no context.
-  @exclusivity(unchecked) private var conversions: [(alias: Alias, arguments: Arguments?, context: UDIContext?)] = []
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) private var hasRemains = false
 
@@ -104,24 +104,10 @@ final class Resolution {
 
   init() {}
 
-  /// A creation that has ended without any waiting thread, ready to be reused. Reusing it saves one allocation for each
-  /// instance in the benchmark "the same by a scope: register 3, make 3, link 2, end it".
-  @exclusivity(unchecked) private var spareCreation: SharedCreation?
-
-  /// Begins the creation of an instance on this thread. Call this under the tree lock.
-  func beginCreation(_ provider: Provider) -> SharedCreation {
-    let creation = unsafe spareCreation.take() ?? SharedCreation(maker: Unretained(self))
-    creation.begin(provider)
-    return creation
-  }
-
-  /// Takes back a creation that has ended without any waiting thread. Call this under the tree lock.
-  func reuse(_ creation: SharedCreation) {
-    if unsafe spareCreation == nil { unsafe spareCreation = creation }
-  }
-
   /// State that changes while the thread makes an instance that its provider keeps, and that is restored afterwards.
-  var circumstances: (isLooking: Bool, graph: UInt) {
+  typealias Circumstances = (isLooking: Bool, graph: UInt)
+
+  var circumstances: Circumstances {
     get { unsafe (isLooking, graphs.number) }
     set {
       isLooking = newValue.isLooking
@@ -138,7 +124,7 @@ final class Resolution {
     /// If the instance was made while another completion ran, the index of that completion in `completions`.
     fileprivate var cause: Int?
     /// The `circumstances` of the thread when the instance was made.
-    fileprivate var circumstances: (isLooking: Bool, graph: UInt) = (false, 0)
+    fileprivate var circumstances: Circumstances = (false, 0)
 
     init(_ provider: Provider, _ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
       self.provider = provider
@@ -155,8 +141,6 @@ extension Resolution {
   /// How often a factory may run inside itself, each time with other arguments or contexts, before this counts as a
   /// cycle.
   private static var deepestNesting: Int { 200 }
-  /// How many conversions may run inside one another, however little stack is left.
-  private static var fewConversions: Int { 16 }
   /// How many factories may run inside one another, however much stack is left. A greater number probably means that a
   /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
@@ -164,25 +148,25 @@ extension Resolution {
   /// Records that a factory begins.
   ///
   /// - Parameters:
-  ///   - isShared: Whether the provider keeps the instance, so that another thread could be making the same one.
+  ///   - isKept: Whether the provider keeps the instance, so that another thread could be making the same one.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
   ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
   ///   difference.
   @inline(__always)
   func push(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
-    if unsafe frames.isDeep || frames.contains(provider) {
-      try rejectCycle(provider, context, arguments, isShared: isShared, isFresh: isFresh)
+    let reference = Unretained(provider)
+    if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
+      try rejectCycle(provider, context, arguments, isKept: isKept, isFresh: isFresh)
     }
-    unsafe frames.append(
-      Frame(provider: Unretained(provider), context: Unretained(context), arguments: arguments))
+    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
   }
 
   @inline(never)
   private func rejectCycle(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isShared: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let (reference, contextReference) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
@@ -192,11 +176,11 @@ extension Resolution {
       nesting += 1
       latest = latest ?? index
       let frame = unsafe frames[index]
-      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `SharedCreation.prepareToWait` has
-      // already refused a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs
+      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
+      // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs
       // to a completion. The graph has no instance yet, so the completion must be for a fresh one.
       let isOfCompletion = unsafe index < completionFrames
-      let canBeTheSame = !isShared && !(isOfGraph && isOfCompletion)
+      let canBeTheSame = !isKept && !(isOfGraph && isOfCompletion)
       // The graph shares one instance between all contexts.
       let isSame =
         canBeTheSame && (isOfGraph || frame.context == contextReference)
@@ -214,13 +198,16 @@ extension Resolution {
     return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
   }
 
+  /// Whether so many factories run inside one another that the depth of the stack has to be checked.
+  private var isDeep: Bool { unsafe frames.count >= 12 }
+
   /// Whether too many factories run inside one another, or too little stack is left for one more.
   private func isTooDeep() -> Bool {
-    guard unsafe frames.isDeep else { return false }
+    guard isDeep else { return false }
     return unsafe frames.count >= Self.frameLimit || isStackLow()
   }
 
-  /// Whether too little stack is left for one more factory or conversion.
+  /// Whether too little stack is left for one more factory.
   private func isStackLow() -> Bool {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
@@ -235,7 +222,7 @@ extension Resolution {
   /// completions, and releases what the graph shared.
   @inline(__always)
   func pop() {
-    unsafe frames.count -= 1
+    unsafe frames.removeLast()
     if unsafe frames.count == 0, unsafe hasRemains { endOutermost() }
   }
 
@@ -255,8 +242,7 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Usually the graph is empty. Without this check, the benchmark "the same by a scope: register 3, make 3, link 2,
-    // end it" would take 2 % longer.
+    // Usually the graph is empty.
     if unsafe graphs.isEmpty { return unsafe graphs.restart() }
     if unsafe obtaining?.graphs != nil { return unsafe graphs.continue() }
     var ended = Graphs()
@@ -284,7 +270,7 @@ extension Resolution {
         completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
-      unsafe frames.count = 0
+      unsafe frames.removeAll(keepingCapacity: true)
       next += 1
     }
     unsafe runningCompletion = nil
@@ -334,63 +320,27 @@ extension Resolution {
   }
 
   /// The keys of the running factories, beginning with the factory that a creation runs.
-  func path(from creation: SharedCreation) -> [KeyIdentity] {
+  func path(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return path(from: 0) }
     return path(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
   }
 }
 
-// MARK: - Conversions
-
-extension Resolution {
-  /// Runs a conversion, which might look something up.
-  ///
-  /// - Parameter context: The context that asked, if the instance was made for this context alone; nil if several
-  ///   contexts share the instance.
-  /// - Throws: `ProviderFailure.cycle` if the conversion is running on this thread already, or if too many are.
-  func converting<Result>(
-    through alias: Alias, _ arguments: Arguments?, for context: UDIContext?, _ convert: () -> Result
-  ) throws -> Result {
-    // Comparing arguments calls user code, which might begin or end other conversions, so this is a copy.
-    let running = unsafe conversions
-    let first = running.firstIndex {
-      $0.alias === alias && $0.context === context && areSame($0.arguments, arguments, for: alias)
-    }
-    if let first { throw ProviderFailure.cycle(running[first...].map(\.alias.key) + [alias.key]) }
-    let isDeep = running.count >= Self.fewConversions
-    if isDeep, running.count >= Self.deepestNesting || isStackLow() {
-      throw ProviderFailure.cycle(running.suffix(10).map(\.alias.key) + [alias.key])
-    }
-    unsafe conversions.append((alias, arguments, context))
-    defer { unsafe conversions.removeLast() }
-    return convert()
-  }
-}
-
 // MARK: - For `obtain`
 
 extension Resolution {
-  /// Begins an attempt of `obtain`.
-  ///
-  /// - Parameters:
-  ///   - given: The first parameters of the initialiser that the attempt runs, if they have been made already.
-  ///   - lasting: What the attempt shares with others under the lifetime `.graph`, if it does.
-  /// - Returns: The previous state, which the caller passes to `endObtaining`.
-  func beginObtaining(given: GivenParameters?, _ lasting: LastingGraphs?) -> ObtainingAttempt? {
+  /// Runs an attempt of `obtain`.
+  func running<Result>(_ attempt: ObtainingAttempt, _ body: () throws -> Result) rethrows -> Result {
     let outer = unsafe obtaining
-    unsafe obtaining = ObtainingAttempt(given: given, graphs: lasting)
-    unsafe lasting?.exchange(with: &graphs)
-    return outer
-  }
-
-  /// Ends an attempt of `obtain`, and returns what it has missed.
-  func endObtaining(_ outer: ObtainingAttempt?) -> Missed {
-    let ended = unsafe obtaining
-    unsafe obtaining = outer
-    unsafe ended?.graphs?.exchange(with: &graphs)
-    ended?.graphs?.noteAttempt()
-    return ended?.missed ?? Missed()
+    unsafe obtaining = attempt
+    unsafe attempt.graphs?.exchange(with: &graphs)
+    defer {
+      unsafe obtaining = outer
+      unsafe attempt.graphs?.exchange(with: &graphs)
+      attempt.graphs?.noteAttempt()
+    }
+    return try body()
   }
 
   /// Whether `obtain` is looking something up on this thread.
@@ -400,11 +350,11 @@ extension Resolution {
   /// fulfils the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if unmade.isKept { unsafe obtaining?.missed.kept = unmade } else { unsafe obtaining?.missed.unkept = unmade }
+    if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
   }
 
   /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
-  func noteMadeForArguments() { unsafe obtaining?.missed.hasFoundEarlier = true }
+  func noteMadeForArguments() { unsafe obtaining?.hasFoundEarlier = true }
 
   /// Takes the parameters that `obtain` has made for the initialiser that is running. It must be the outermost factory.
   func takeGivenParameters() -> [OwnedInstance] {
@@ -417,7 +367,7 @@ extension Resolution {
   /// failed.
   func noteParameters(_ parameters: [OwnedInstance]) {
     guard let runningProvider else { return }
-    unsafe obtaining?.missed.parameters[frames.count] = GivenParameters(
+    unsafe obtaining?.parameters[frames.count] = GivenParameters(
       provider: runningProvider, parameters: parameters)
   }
 
@@ -443,7 +393,7 @@ extension Resolution {
   /// - Parameter happensOnce: Whether the instance is made only once, so that making it does not count as part of a
   ///   look.
   /// - Returns: The previous state, which the caller restores afterwards.
-  func beginKeptInstance(happensOnce: Bool) -> (isLooking: Bool, graph: UInt) {
+  func beginKeptInstance(happensOnce: Bool) -> Circumstances {
     let outer = circumstances
     unsafe hasRemains = true
     unsafe graphs.begin()
@@ -468,13 +418,7 @@ extension Resolution {
     return candidates.first { $0.arguments == arguments }?.instance
   }
 
-  /// Adds a new instance to the graph. The graph must not have an instance of this provider yet.
-  @inline(__always)
-  func share(_ object: AnyObject, _ form: StoredForm, _ provider: Provider) {
-    unsafe hasRemains = true
-    unsafe graphs.insert(Instance(object: object, form: form, isBox: false), provider.id)
-  }
-
+  /// Adds a new instance to the graph, unless the graph has one already.
   func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {

@@ -11,7 +11,7 @@ final class Visit<Result: Sendable>: Activity, @unchecked Sendable {
     _ actor: any Actor, _ operation: @escaping @Sendable () -> Result
   ) async throws -> Result {
     let visit = Visit()
-    let number = Tree.change { _ in visit.enter(.current, []) }
+    let number = Tree.change { _ in visit.add(.task(.current, through: [])) }
     let task = Task {
       guard !Task.isCancelled else { return }
       await visit.run(operation, on: actor)
@@ -35,7 +35,7 @@ final class Visit<Result: Sendable>: Activity, @unchecked Sendable {
     resolution.actor = outer
     Tree.change { _ in
       self.result = result
-      end()
+      wake()
     }
   }
 }

@@ -33,16 +33,3 @@ struct WatchedRun {
     }
   }
 }
-
-extension Provider {
-  /// Calls the factory, measures how long it takes, has its lookups recorded, and notifies the observer.
-  @inline(never)
-  final func makeWatched(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
-    // The innermost of the running providers is this one, so it is left out.
-    let run = WatchedRun(
-      self, context, askedBy: PerThread.resolution.read { $0.runningProviders.dropLast().map(\.key) })
-    guard let made = try make(context, arguments) else { return nil }
-    run.end()
-    return made
-  }
-}

@@ -1,4 +1,5 @@
 import Synchronization
+package import UDI
 
 /// Records the objects that are registered or attached, and the contexts that are made, during an operation, to find
 /// out afterwards which of them have outlived it. `UDITesting` uses this to find leaks.
@@ -36,11 +37,6 @@ package final class BindingAudit: Sendable {
 
     package func isInstance(of type: AnyClass) -> Bool { isKind(objectType, of: type) }
 
-    mutating func note(_ attachment: UDIAttachment) {
-      self.attachment = attachment
-      wasAttached = true
-    }
-
     /// Whether the object is alive.
     ///
     /// A reference to an object that might not be `Sendable` has to be released on the main actor. If the main actor is
@@ -62,7 +58,6 @@ package final class BindingAudit: Sendable {
     /// - Returns: Whether the object is alive.
     func load(into loaded: inout Garbage) -> Bool {
       guard let object else { return false }
-      Schedule.reached(.loadedToLook)
       loaded.add(object, reach)
       return true
     }
@@ -82,8 +77,14 @@ package final class BindingAudit: Sendable {
 
     package var isContextAlive: Bool { context != nil }
     /// The type of the registration; nil for an attachment.
-    package var typeName: String? { key?.type.text }
+    package var typeName: String? { key?.typeName }
     package var name: String? { key?.name?.description }
+
+    init(_ notice: AuditNotice, path: [String]) {
+      (context, key, site) = (notice.context, notice.key, notice.site)
+      contextID = notice.context.map { ObjectIdentifier($0) }
+      self.path = path
+    }
   }
 
   /// The subjects by their addresses. Guarded by the tree lock.
@@ -106,10 +107,8 @@ package final class BindingAudit: Sendable {
 
   /// The audit that the current task runs in.
   @TaskLocal private static var ofTask: BindingAudit?
-  /// The number of running audits. While it is zero, checking it is all that the library does for audits.
-  private static let count = Atomic<Int>(0)
   /// The running audits. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var all: [BindingAudit] = []
+  private nonisolated(unsafe) static var all: [BindingAudit] = []
 
   /// Decides whether a subject is ignored. The subject's object might be released meanwhile.
   let isIgnored: @Sendable (Subject) -> Bool
@@ -163,12 +162,13 @@ package final class BindingAudit: Sendable {
       }
       unsafe root = node
       unsafe Self.all.append(self)
+      unsafe AuditNotice.receive = Self.receive
     }
-    Self.count.add(1, ordering: .sequentiallyConsistent)
+    AuditNotice.audits.add(1, ordering: .sequentiallyConsistent)
   }
 
   private func end() {
-    Self.count.subtract(1, ordering: .sequentiallyConsistent)
+    AuditNotice.audits.subtract(1, ordering: .sequentiallyConsistent)
     Tree.change { _ in
       unsafe root = nil
       unsafe Self.all.removeAll { $0 === self }
@@ -179,70 +179,21 @@ package final class BindingAudit: Sendable {
 // MARK: - What happens. Everything here runs under the tree lock
 
 extension BindingAudit {
-  /// Whether any audit is running. While none is, this check is all that the library does for audits.
-  @inline(__always)
-  static var isOn: Bool { count.load(ordering: .relaxed) > 0 }
-
-  /// Records that an object is being bound, or that a context has come to own it.
-  @inline(__always)
-  static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
-    guard count.load(ordering: .relaxed) > 0, let object = object() else { return }
-    noteForAll(object, entry, node, &garbage)
-    garbage.add(object, of: entry)
-  }
-
-  @inline(never)
-  private static func noteForAll(_ object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
-    let context = node.context
-    if let context { garbage.add(context) }
-    update(object, at: node, &garbage) { subject in
-      if entry.reach == .anywhere { subject.reach = .anywhere }
-      subject.add(context, node, entry.key, entry.site)
-    }
-  }
-
-  /// Records that an object is about to be attached to a context.
-  @inline(never)
-  static func noteAttachment(
-    _ object: AnyObject, _ attachment: UDIAttachment, to context: UDIContext, _ site: UDICallSite?,
-    _ garbage: inout Garbage
-  ) {
-    notePresence(of: object, attachment, &garbage)
-    context.withNode { node in
-      // From now on, `node.context` returns the context, which is necessary if an object is bound in the context next.
-      node.remember(context)
-      update(object, at: node, &garbage) { subject in
-        subject.note(attachment)
-        subject.add(context, node, nil, site)
-      }
-    }
-  }
-
-  /// Records that an object was in the tree before the operation, if it is attached to a watched context and an audit
-  /// does not know it yet. A context does not know which objects are attached to it, so this is done when such an
-  /// object is attached elsewhere or binds itself.
-  @inline(never)
-  static func notePresence(of object: AnyObject, _ attachment: UDIAttachment, _ garbage: inout Garbage) {
-    guard let context = attachment.context else { return }
-    context.withNode { node in
+  private static func receive(_ notice: AuditNotice, _ garbage: inout Garbage) {
+    let (object, node) = (notice.object, notice.node)
+    switch notice.kind {
+    case .registered, .attached:
+      update(object, at: node, &garbage) { $0.note(notice) }
+    case .present:
       for audit in unsafe all where audit.watches(node) && !audit.knows(object) {
-        audit.notePresent(object, .mainActor, attachment, &garbage)
+        audit.notePresent(notice, &garbage)
       }
+    case .made:
+      update(object, at: node, &garbage) { $0.notePath(of: node) }
+    case .moved:
+      for audit in unsafe all where audit.knows(object) { audit.update(object, &garbage) { $0.notePath(of: node) } }
+    case .owned, .provider, .closer, .storage: break
     }
-    garbage.add(context)
-  }
-
-  /// Records that a context has been made.
-  @inline(never)
-  static func noteMade(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
-    node.remember(context)
-    update(context, at: node, &garbage) { $0.notePath(of: node) }
-  }
-
-  /// Records that a context has a new parent.
-  @inline(never)
-  static func noteMoved(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
-    for audit in unsafe all where audit.knows(context) { audit.update(context, &garbage) { $0.notePath(of: node) } }
   }
 
   /// Updates an object's subject in every audit that records what the current task does at the given node.
@@ -292,31 +243,21 @@ extension BindingAudit {
   }
 
   /// Records an object that was in the tree before the operation.
-  ///
-  /// - Parameters:
-  ///   - reach: Where the object can be released, as far as that is known.
-  ///   - attachment: The object's attachment, if that is known.
-  private func notePresent(
-    _ object: AnyObject, _ reach: UDIReach, _ attachment: UDIAttachment?, _ garbage: inout Garbage
-  ) {
-    update(object, &garbage) { subject in
+  private func notePresent(_ notice: AuditNotice, _ garbage: inout Garbage) {
+    update(notice.object, &garbage) { subject in
       subject.wasThereBefore = true
-      if reach == .anywhere { subject.reach = .anywhere }
-      if let attachment { subject.note(attachment) }
+      subject.note(notice)
     }
   }
 
   /// Records all objects that are bound or owned at the given node or below it. Called before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
-    for element in BreadthFirst(root) {
-      element.node.treeLocked.bindings.forEachEntry { entry in
-        guard let object = entry.object else { return }
-        notePresent(object, entry.binding.reach, nil, &garbage)
-        Schedule.reached(.loadedToLook)
-        garbage.add(object, of: entry.binding)
-      }
-      element.node.forEachOwned { notePresent($0, $1, nil, &garbage) }
+    var present: [AuditNotice] = []
+    for node in root.branch {
+      node.forEachBound(&garbage) { present.append($0) }
+      node.forEachHeld { if case .owned = $0.kind { present.append($0) } }
     }
+    for notice in present { notePresent(notice, &garbage) }
   }
 
   /// Removes the subjects whose objects have been released.
@@ -341,16 +282,20 @@ extension BindingAudit.Subject {
     reach = .anywhere
   }
 
-  /// Adds a note, unless one of the last few notes says the same. This keeps an object that is bound again and again
-  /// from being recorded each time.
-  fileprivate mutating func add(_ context: UDIContext?, _ node: Node, _ key: KeyIdentity?, _ site: UDICallSite?) {
+  /// Records what a notice says, unless one of the last few notes says the same. This keeps an object that is bound
+  /// again and again from being recorded each time.
+  fileprivate mutating func note(_ notice: AuditNotice) {
+    if notice.reach == .anywhere { reach = .anywhere }
+    if let attachment = notice.attachment {
+      self.attachment = attachment
+      wasAttached = true
+    }
     if wasThereBefore { return }
-    let id = context.map { ObjectIdentifier($0) }
+    let id = notice.context.map { ObjectIdentifier($0) }
     // `isContextAlive` reads a weak reference, which is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
-      id != nil && $0.contextID == id && $0.key === key && $0.isContextAlive
+      id != nil && $0.contextID == id && $0.key === notice.key && $0.isContextAlive
     }
-    if isRepeated { return }
-    notes.append(BindingAudit.Note(context: context, contextID: id, path: node.fullPath, key: key, site: site))
+    if !isRepeated { notes.append(BindingAudit.Note(notice, path: notice.node.fullPath)) }
   }
 }

@@ -1,3 +1,5 @@
+import UDI
+
 /// The objects and contexts that have outlived the audited operation.
 extension BindingAudit {
   // To describe objects, an audit needs strong references to them. To count them, it does not (`Subject.isAlive`).
@@ -58,12 +60,12 @@ extension BindingAudit {
 
     // A context is not reported if another reported object or context holds it, because both would be released
     // together. Contexts are compared by their nodes, so that no context is retained on the way up.
-    let nodes = unsafe Set(counted.compactMap(\.context).map { unsafe $0.withNode(\.address) })
+    let nodes = Set(counted.compactMap(\.context).map { $0.withNode { $0 } })
     let attachedTo = Set(counted.compactMap(\.heldContext))
     let rootOfTasks = unsafe rootHolder == nil ? nil : newRoot
     let reported = counted.filter { subject in
       guard let context = subject.context else { return true }
-      return unsafe subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
+      return subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
     }
     let leaked = Set(counted.map(\.id).filter { $0 != rootOfTasks })
     return (reported, leaked, left.filter { !$0.wasThereBefore }, living)
@@ -84,24 +86,29 @@ extension BindingAudit {
   /// - Parameter loaded: Gets a strong reference to each of these contexts.
   private func contents(of roots: [UDIContext], _ loaded: inout Garbage) -> Set<ObjectIdentifier> {
     var contents: Set<ObjectIdentifier> = []
-    var storages: [any UDIStorage] = []
+    var storages: [AnyObject] = []
     Tree.change { _ in
       for root in roots where !contents.contains(ObjectIdentifier(root)) {
         root.withNode { node in
-          for element in BreadthFirst(node) {
-            if let context = element.node == node ? root : element.node.context {
+          for below in node.branch {
+            if let context = below == node ? root : below.context {
               contents.insert(ObjectIdentifier(context))
               loaded.add(context)
             }
-            element.node.forEachOwned { object, _ in contents.insert(ObjectIdentifier(object)) }
-            element.node.treeLocked.providers.forEach { storages += $0.provider.storages }
+            below.forEachHeld { notice in
+              switch notice.kind {
+              case .owned: contents.insert(ObjectIdentifier(notice.object))
+              case .storage: storages.append(notice.object)
+              default: break
+              }
+            }
           }
         }
       }
     }
     // A storage's `load` is user code, so it is called after the lock has been released.
     for storage in storages {
-      if let kept = storage.load() { contents.insert(kept.objectID) }
+      if let kept = (storage as? any UDIStorage)?.load() { contents.insert(kept.objectID) }
     }
     return contents
   }
@@ -117,8 +124,8 @@ extension BindingAudit.Subject {
 
 extension UDIContext {
   /// Whether this context is below one of the given nodes. If so, that node's context holds this one.
-  fileprivate func isBelow(_ nodes: Set<UnsafeRawPointer>) -> Bool {
-    change { node, _ in node.ancestors.contains { unsafe nodes.contains($0.address) } }
+  fileprivate func isBelow(_ nodes: Set<Node>) -> Bool {
+    change { node, _ in node.ancestors.contains { nodes.contains($0) } }
   }
 
   /// The providers that are registered in this context and below it, in order.
@@ -127,28 +134,15 @@ extension UDIContext {
   fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Note] {
     change { node, _ in
       let depth = node.fullPath.count
-      return BreadthFirst(node).flatMap { element in
-        var providers: [Provider] = []
+      var notes: [BindingAudit.Note] = []
+      for below in node.branch {
+        let path = path + below.fullPath.dropFirst(depth)
         // Aliases are left out, because they have no factory that could hold the context.
-        element.node.treeLocked.providers.forEach { if !($0.provider is Alias) { providers.append($0.provider) } }
-        let path = path + element.node.fullPath.dropFirst(depth)
-        return providers.sorted { $0.serial < $1.serial }.map {
-          BindingAudit.Note(context: self, contextID: nil, path: path, key: $0.key, site: $0.site)
+        below.forEachHeld {
+          if case .provider(isAlias: false) = $0.kind { notes.append(BindingAudit.Note($0, path: path)) }
         }
       }
-    }
-  }
-}
-
-// MARK: - What a context owns. Under the tree lock
-
-extension Node {
-  /// Calls `body` with each instance that a provider of this node keeps strongly, and with the provider's reach. Leaves
-  /// out instances in users' storages.
-  func forEachOwned(_ body: (AnyObject, UDIReach) -> Void) {
-    treeLocked.providers.forEach { entry in
-      let reach = entry.provider.reach
-      entry.provider.forEachOwned { body($0, reach) }
+      return notes
     }
   }
 }

@@ -1,0 +1,39 @@
+/// The arguments with which a provider makes instances.
+extension Provider {
+  /// Returns a key by which to find an instance that was made from these arguments, or nil if there are no arguments.
+  final func key(of arguments: Arguments?) throws -> ArgumentKey? {
+    if arguments == nil, wanted == nil { return nil }
+    guard (arguments?.type.count ?? 0) == argumentCount else {
+      throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
+    }
+    guard let arguments else { return nil }
+    guard let key = arguments.key(for: self) else {
+      throw ProviderFailure.unhashable(arguments.values.filter { !($0 is any Hashable) }.map { type(of: $0) })
+    }
+    return key
+  }
+
+  /// Rejects arguments that might not be `Sendable` if the factory was promised `Sendable` ones: the factory could send
+  /// them to another actor or thread. Every factory of a `Sendable` dependency has this promise.
+  ///
+  /// - Parameter reach: The reach of the link that passes the arguments. If it is `anywhere`, the compiler has already
+  ///   checked that they are `Sendable`.
+  /// - Throws: `ProviderFailure.argumentNotSendable`.
+  final func rejectArguments(_ arguments: Arguments?, of reach: UDIReach) throws {
+    guard reach == .mainActor, let arguments else { return }
+    // An alias passes its arguments on to its target.
+    if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
+    guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
+    for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
+      throw ProviderFailure.argumentNotSendable(type(of: argument))
+    }
+  }
+
+  /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. The answer is true only if the
+  /// value has exactly the wanted type, and the type's name contains neither `<` nor `(`: at run time, `any P &
+  /// Sendable` cannot be distinguished from `any P`, nor can arrays of the two. The answer is therefore also false for
+  /// `[Int]`, `Int?` and private types, although they are `Sendable`; the explanation of the error says what to do.
+  private static func isSendable(_ value: Any, as wanted: Any.Type) -> Bool {
+    type(of: value) == wanted && !TypeIdentity.of(wanted).text.contains { $0 == "<" || $0 == "(" }
+  }
+}

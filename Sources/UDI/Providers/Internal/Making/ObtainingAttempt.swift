@@ -1,0 +1,64 @@
+/// One attempt of `obtain`: what it was given, and what it has missed.
+final class ObtainingAttempt: @unchecked Sendable {
+  // Unchecked: one thread at a time uses an attempt: the one on which it runs, and then the task that has begun it.
+
+  /// The first parameters of the initialiser that the attempt runs, if they have been made already.
+  var given: GivenParameters?
+  /// What the attempt shares with others under the lifetime `.graph`.
+  let graphs: LastingGraphs?
+  /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
+  var kept: Unmade?
+  /// The last such request for an instance that is not kept.
+  var unkept: Unmade?
+  /// The parameters of the initialisers that were running when the attempt failed, by the number of factories that ran
+  /// around them, themselves included.
+  var parameters: [Int: GivenParameters] = [:]
+  /// Whether the attempt has found an instance of an asynchronous factory that was made for its arguments before.
+  var hasFoundEarlier = false
+
+  init(given: GivenParameters?, sharing graphs: LastingGraphs?) {
+    self.given = given
+    self.graphs = graphs
+  }
+
+  /// The request to fulfil before the next attempt. An instance that is not kept can only be given to an initialiser.
+  var request: Unmade? {
+    if let unkept, parameters(at: unkept.askers.count, of: unkept) != nil { return unkept }
+    return kept
+  }
+
+  /// The parameters of an initialiser that missed something; nil if the factory at this depth is none.
+  func parameters(at depth: Int, of unmade: Unmade) -> GivenParameters? {
+    guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters[depth] else { return nil }
+    return noted.provider === asker.provider ? noted : nil
+  }
+}
+
+/// An instance that is released on the actor that its provider belongs to.
+typealias OwnedInstance = ActorOwned<Instance>
+
+/// A call of a synchronous factory that was running when an attempt missed something.
+struct RunningCall: Sendable {
+  let provider: Provider
+  let context: UDIContext
+  let arguments: KeptArguments?
+
+  /// Asks the provider for the instance.
+  func run() throws -> OwnedInstance {
+    guard let instance = try provider.instance(for: context, arguments?.arguments, isFresh: false) else {
+      throw ProviderFailure.nothing
+    }
+    return OwnedInstance(instance, by: provider.isolation.owner(provider.reach))
+  }
+}
+
+/// The parameters of an initialiser that have been looked up for a provider of `register(using:)`, from the first
+/// on. They are given to the next call of the initialiser, so that none is made twice.
+struct GivenParameters: Sendable {
+  let provider: Provider
+  let parameters: [OwnedInstance]
+
+  func followed(by parameter: OwnedInstance) -> GivenParameters {
+    GivenParameters(provider: provider, parameters: parameters + [parameter])
+  }
+}

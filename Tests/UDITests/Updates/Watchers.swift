@@ -1,0 +1,17 @@
+@testable import UDI
+
+/// The state of the consumers whose lookups begin in a context.
+extension UDIContext {
+  /// Whether all consumers have seen every change and are waiting for the next one.
+  var consumersAreWaiting: Bool { ownWatchers.allSatisfy(\.news.isAwaited) }
+
+  /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.
+  var nodeCountsOfWatchers: [Int] {
+    let watchers = ownWatchers
+    return Tree.change { _ in watchers.map(\.nodes.count) }
+  }
+
+  private var ownWatchers: [Watcher] {
+    change { node, _ in (node.treeLocked.extras?.watchers ?? [:]).values.flatMap(\.values) }
+  }
+}
