@@ -60,7 +60,7 @@ extension Survey {
 }
 
 /// Whether the value is an instance of the given type, which is known only at run time, or can be cast to that type.
-func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
+private func isInstance(_ type: Any.Type, _ value: Any) -> Bool {
   func isInstance<Wanted>(_: Wanted.Type) -> Bool { value is Wanted }
   return isInstance(type)
 }
