@@ -77,11 +77,9 @@ private struct Growth {
     for (className, count) in audit.countsOfLiving() {
       counts[className == "UDIContext" ? "contexts" : "objects of \(className)"] = count
     }
-    for context in context.snapshot().contexts {
-      for binding in context.bindings where binding.className != nil {
-        counts["bindings of \(describeType(binding.typeName))", default: 0] += 1
-      }
-      for provider in context.providers { counts["providers of \(describeType(provider.typeName))", default: 0] += 1 }
+    for entry in context.snapshot().contexts.flatMap(\.entries) where entry.isProvider || entry.kind == .live {
+      let what = entry.isProvider ? "providers" : "bindings"
+      counts["\(what) of \(describeType(entry.typeName))", default: 0] += 1
     }
     return counts
   }

@@ -46,7 +46,7 @@ final class SampleTree {
     let cause: String
     let answer: [String]?
     let steps: [Step]
-    let emptyCount, omittedCount, equallyNearCount: Int
+    let omittedCount, equallyNearCount: Int
     let nearestOutside: [String]?
 
     init(path: [String], key: Key, search: UDISearch?, _ explanation: UDIExplanation) {
@@ -62,8 +62,7 @@ final class SampleTree {
             Finding(kind: $0.kind.rawValue, typeName: $0.typeName, name: $0.name, className: $0.className)
           })
       }
-      (emptyCount, omittedCount) = (explanation.emptyCount, explanation.omittedCount)
-      equallyNearCount = explanation.equallyNearCount
+      (omittedCount, equallyNearCount) = (explanation.omittedCount, explanation.equallyNear.count)
       nearestOutside = explanation.nearestOutside?.fullPath
     }
   }

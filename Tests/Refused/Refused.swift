@@ -292,16 +292,16 @@ func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkEr
 }
 
 // swift-format-ignore
-func switches(_ cause: UDIExplanation.Cause, _ finding: UDIExplanation.Finding.Kind) {
+func switches(_ cause: UDIExplanation.Cause, _ finding: UDIEntry.Kind) {
   switch finding { case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break }  // refused: may have additional unknown values
   switch finding {
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .asynchronousFailed, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
   switch cause {
   case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached: break
-  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .asynchronousFailed, .notSendable: break
+  case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable: break
   case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break
   @unknown default: break
   }

@@ -82,7 +82,7 @@ final class Database: Store {}
         "UDIInspectorTests.Store", "UDIInspectorTests.Database",
       ])
     #expect(values("name") == [nil, "other", nil, nil, nil])
-    #expect(values("class") == ["SystemClock", "SystemClock", nil, "Database", nil])
+    #expect(values("class") == ["SystemClock", "SystemClock", "SystemClock", "Database", nil])
     #expect(values("lifetime") == [nil, nil, nil, "context", "unique"])
     #expect((entries[4]["arguments"] as? [Int])?.map { texts[$0] } == ["Swift.String"])
     #expect(values("site").allSatisfy { $0?.hasPrefix("UDIInspectorTests/UDITreePageTests.swift:") == true })

@@ -46,7 +46,7 @@ private final class Dog: Animal, @unchecked Sendable {
       #expect(AppContext.link((any Clock).self, named: "a", search: .local) == nil)
     }
     #expect(AppContext.link((any Clock).self, named: "a") == nil)
-    #expect(child.snapshot().contexts[0].providers.isEmpty)
+    #expect(child.snapshot().contexts[0].entries.isEmpty)
   }
 
   @Test("What is bound and registered under the key meanwhile shows when the override is over")
@@ -175,12 +175,12 @@ private final class Dog: Animal, @unchecked Sendable {
           try await context.close()
           #expect(context.link((any Cart).self) == nil)
           #expect(context.explain((any Cart).self).cause == .contextClosed(fullPath: ["context"]))
-          #expect(context.snapshot().contexts[0].overrides.isEmpty)
+          #expect(context.snapshot().contexts[0].entries.allSatisfy { $0.kind != .override })
         }
         #expect(context.link((any Cart).self) == nil)
       }
     }
-    #expect(context.snapshot().contexts[0].overrides.isEmpty)
+    #expect(context.snapshot().contexts[0].entries.allSatisfy { $0.kind != .override })
     #expect(value == nil && other == nil)
     withOverride(of: (any Cart).self, with: Basket(owner: 3)) {
       #expect(AppContext.link((any Cart).self)?.owner == 3, "others are not affected")

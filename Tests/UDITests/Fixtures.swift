@@ -36,7 +36,7 @@ final class Farewell: Service {
 
 /// The held bindings of a context, dead ones included, as a snapshot lists them.
 func boundHere(_ context: UDIContext) -> [String] {
-  context.snapshot().contexts[0].bindings.map(\.description)
+  context.snapshot().contexts[0].entries.filter { !$0.isProvider && $0.kind != .override }.map(\.description)
 }
 
 /// Counts, from any thread.

@@ -10,31 +10,17 @@ extension UDIContext {
   ///   - name: The description of the dependency's name; nil if it has none.
   ///   - search: The direction of the lookup; by default this context's search.
   /// - Returns: The explanation, or nil if nothing in this context's tree is registered under this key. A recorded
-  ///   removed binding counts as registered if the key has no name.
-  /// - Complexity: The same as for ``explain(_:named:search:)``, and O(bindings and providers of the tree).
+  ///   removed binding counts as registered.
+  /// - Complexity: The same as for ``explain(_:named:search:with:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
     let keys = change { node, _ in
-      var keys: [KeyIdentity] = []
-      var known: Set<ObjectIdentifier> = []
-      func add(_ key: KeyIdentity) { if known.insert(ObjectIdentifier(key)).inserted { keys.append(key) } }
-      for (node, _) in BreadthFirst(node.root) {
-        var entries: [Entry] = []
-        node.treeLocked.bindings.forEachEntry { entries.append($0.binding) }
-        node.treeLocked.providers.forEach { entries.append($0.provider) }
-        node.treeLocked.extras?.overrides.forEach { entries.append($0) }
-        for entry in entries.sorted(by: { $0.serial < $1.serial }) { add(entry.key) }
-        // The key of a type without a name is the type's identity.
-        for record in UDIRecording.allRecords(in: node) where record.name == nil {
-          add(record.type)
-        }
+      BreadthFirst(node.root).flatMap { element in
+        element.node.allEntries.map(\.key) + UDIRecording.allRecords(in: element.node).map(\.key)
       }
-      return keys
     }
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
-    var survey = change { node, _ in Survey(key, from: node, search, limit: .max) }
-    defer { survey.release() }
     // The program that asks might run on any thread, for example a server's. The lookup itself would be the main
     // actor's.
-    return survey.explanation(survey.cause(key.type.firstType, .mainActor, [], isForMainActor: true))
+    return explanation(of: key, search) { $0.cause(key.type.firstType, .mainActor, [], isForMainActor: true) }
   }
 }

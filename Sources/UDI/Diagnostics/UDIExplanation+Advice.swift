@@ -5,64 +5,45 @@ extension UDIExplanation {
     case .found: nil
     case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
     case .dead:
-      "Hold it for as long as it is needed: a context holds bound objects only weakly. Or have the context own it: "
-        + "`provide` it."
+      "Hold it for as long as it is needed, because a context does not. Or have the context own it: `provide` it."
     case .replaced:
-      "A context has one binding for each type and name. Bind one of the two under a name, or bind the first again "
-        + "when the second has gone."
+      "A context has one binding for each type and name. Bind one of the two under a name, or the first one again."
     case .withdrawn(let place) where place.finding.endFileID == nil:
-      "What an object binds elsewhere, with `multiBind`, ends with the context that the object is attached to. Bind a "
-        + "new one, or attach the object to a context that lasts as long as the binding should."
-    case .withdrawn:
-      "`bind` moves an instance: it withdraws the instance from every other context. To have it in both contexts, call "
-        + "`multiBind` for the second."
-    case .otherNames:
-      "Look it up by the name that it is registered under: names are exact, and a dependency with a name is never "
-        + "found without it."
+      "What an object binds elsewhere ends with the context that the object is attached to. Attach it to a lasting one."
+    case .withdrawn: "`bind` moves an instance. To have it in both contexts, call `multiBind` for the second."
+    case .otherNames: "Look it up exactly as it is registered: by its name, or without a name if it has none."
     case .otherType(let place) where typeName.hasPrefix("Swift.Optional<"):
       "Look up \(describeType(place.finding.typeName)), without the question mark: `link` returns an optional anyway."
     case .otherType(let place), .moreGeneralType(let place):
       """
       Look up \(describeType(place.finding.typeName)); or register it as \(type), \
-      \(place.finding.lifetime == nil ? "too" : "or add `.implements` for \(type) to its registration"): a \
+      \(place.finding.isProvider ? "or add `.implements` for \(type) to its registration" : "too"): a \
       dependency is found under exactly the types that it was registered under.
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
     case .inScope where isInFactory && makesWhatIsKept:
       "The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope. "
-        + "Or register it as `.unique` or `.graph`, whose factories are given the context that asks, and "
-        + "link from inside."
+        + "Or register it as \(lifetimesOfAsker), and link from inside."
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
-      "If one was bound, hold it for as long as it is needed: a context holds bound objects only weakly. If none was, "
-        + "provide or bind one as \(type), or register a provider."
+      "If one was bound, hold it for as long as it is needed. If none was, provide, bind or register one as \(type)."
     case .notRegistered:
       "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
     case .contextRemoved:
-      "Link it while the context is in the tree: before a `withScope` ends, and before the context is removed. A "
-        + "parent holds its children, and nothing in the tree holds its root: hold that yourself."
+      "Link it before the `withScope` ends or the context is removed. And hold the root: nothing in the tree does."
     case .otherArguments(let wanted, _):
       wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .isolatedElsewhere:
-      """
-      Await `obtain`, which makes it on its actor. If a factory of another actor needs it, obtain it first, and keep \
-      it. If it can be made anywhere, register it in a nonisolated function: a closure that is written in an actor's \
-      code belongs to that actor.
-      """
-    case .asynchronous:
-      """
-      Await `obtain`, which makes it. To let lookups that cannot wait find it, register it as `.context`, and await \
-      `warmUp` when the program starts.
-      """
-    case .asynchronousFailed: "Await `obtain`, which calls the factory again, and throws the factory's own error."
+      "Await `obtain`, which makes it on its actor; and keep it, if a factory of another actor needs it. If it can be "
+        + "made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor."
+    case .asynchronous(nil):
+      "Await `obtain`, which makes it. Or register it as `.context`, and await `warmUp` when the program starts."
+    case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
-      """
-      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was \
-      registered as. What counts is what the compiler knows: in generic code, a type is Sendable only if the code \
-      requires that.
-      """
+      "Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was "
+        + "registered as. The compiler decides: in generic code, a type is Sendable only if the code requires that."
     case .argumentNotSendable:
       """
       Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that \
@@ -72,19 +53,17 @@ extension UDIExplanation {
       """
     case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
-    case .cycle:
-      "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it, "
-        + "`.graph` for example."
+    case .cycle: "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it."
     case .notConvertible:
       "Instead of `implements`, register a factory that asks for the instance: the compiler checks what it returns."
     case .contextClosed:
-      "Link it before the context is closed: before `close()` is called, or before a `withScope` ends. Or register it "
-        + "above, where it is still found afterwards."
-    case .contextGone:
-      "An object does not keep alive the context that owns it, or any context above that one: keep the context for as "
-        + "long as you use the objects that it owns."
+      "Link it before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
+    case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."
     }
   }
+
+  /// The lifetimes with which a factory is not tied to the context of its provider.
+  private var lifetimesOfAsker: String { "`.unique` or `.graph`, whose factories are given the context that asks" }
 
   /// Advice for a dependency that is registered where the lookup does not look.
   private func adviceOutOfReach(of place: Place) -> String {
@@ -92,16 +71,14 @@ extension UDIExplanation {
       return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
     }
     guard place.fullPath.starts(with: fullPath) else {
-      let shared = zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0)
-      return
-        "No search enters a sibling branch: register it in \(quoted(shared)), which is above both, or link from there."
+      let shared = quoted(zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0))
+      return "No search enters a sibling branch: register it in \(shared), which is above both, or link from there."
     }
     if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
-    let lifetime = "Register the provider as `.unique` or `.graph`, whose factories are given the context that asks; or"
+    let remedy = makesWhatIsKept ? "Register the provider as \(lifetimesOfAsker); or register" : "Register"
     return """
-      While a factory runs, lookups from its context go up, so that no instance is made from dependencies below, \
-      which may end earlier. \(makesWhatIsKept ? "\(lifetime) register" : "Register") \(key) further up; or, if this \
-      is what you want, have the factory name `search: .lineage`.
+      While a factory runs, lookups from its context go up, so that no instance is made from what may end earlier. \
+      \(remedy) \(key) further up; or, if this is what you want, have the factory name `search: .lineage`.
       """
   }
 }

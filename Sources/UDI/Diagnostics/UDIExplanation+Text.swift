@@ -10,9 +10,8 @@ extension UDIExplanation: CustomStringConvertible {
   /// The objects and providers that have looked up the dependency, in one line; nil if none is known.
   private var need: String? {
     if dependents.isEmpty { return nil }
-    let shown = dependents.prefix(Self.namedDependents)
-    let others = dependentCount - shown.count
-    let names = shown.map(\.description) + (others > 0 ? ["\(others) more"] : [])
+    let others = dependents.count - Self.namedDependents
+    let names = dependents.prefix(Self.namedDependents).map(\.phrase) + (others > 0 ? ["\(others) more"] : [])
     return "Needed by \(names.dropLast().joined(separator: ", "))\(names.count > 1 ? " and " : "")\(names.last ?? "")"
   }
 
@@ -21,8 +20,8 @@ extension UDIExplanation: CustomStringConvertible {
 
   /// A sentence that says why the cause is uncertain; nil if it is certain.
   var doubt: String? {
-    isUncertain
-      ? "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out." : nil
+    if !isUncertain { return nil }
+    return "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out."
   }
 
   /// Whether the true cause might be a different one, which only records of removed bindings would have shown.
@@ -37,40 +36,31 @@ extension UDIExplanation: CustomStringConvertible {
   /// The cause in one line, without the sentence that says why the cause is uncertain.
   var decision: String {
     switch cause {
-    case .found(let place):
-      "\(key) is there: \(describeFound(place)).\(describeEquallyNear)"
-    case .cameLater(let place):
-      "\(key) was not there when it was looked up. It is now: in \(place.context), registered at \(place.site)."
+    case .found(let place): "\(key) is there: \(place.found).\(describeEquallyNear)"
+    case .cameLater(let place): "\(key) was not there when it was looked up. It is now: \(place.registered)."
     case .dead(let place):
-      "\(key) has died: the \(place.object) bound in \(place.context) at \(place.site)\(place.finding.attachment) is "
-        + "gone, because nothing held it."
+      "\(key) has died: \(place.found)\(place.finding.attachment) is gone, because nothing held it."
     case .replaced(let place):
-      """
-      \(key) is no longer in \(place.context): the \(place.object) bound there at \(place.site)\
-      \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object \
-      that was bound in its place is gone.
-      """
+      "\(key) is no longer in \(place.context): \(place.finding.found("there"))"
+        + "\(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object that was "
+        + "bound in its place is gone."
     case .withdrawn(let place):
-      "\(key) is no longer in \(place.context): the \(place.object) bound there at \(place.site) was "
-        + "\(place.finding.end)\(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both")."
+      "\(key) is no longer in \(place.context): \(place.finding.found("there")) was \(place.finding.end)"
+        + "\(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both")."
     case .otherNames(let names):
-      "No \(type) \(spell(name)) is registered \(range), "
-        + "only one \(names.map(spell).joined(separator: " and one "))."
+      "No \(type) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
     case .otherType(let place) where place.finding.kind == .provider:
-      "No \(key) is registered \(range), but the provider of \(place.finding.key) in \(place.context), registered at "
-        + "\(place.site), makes one."
+      "No \(key) is registered \(range), but \(place.provider), makes one."
     case .otherType(let place):
-      "No \(key) is registered \(range), but the \(place.object) in \(place.context) is one: it is registered as "
-        + "\(place.finding.key), at \(place.site)."
+      "No \(key) is registered \(range), but the \(place.finding.object) in \(place.context) is one: it is registered "
+        + "as \(place.finding.key), at \(place.finding.site)."
     case .moreGeneralType(let place):
-      "No \(key) is registered \(range), but the provider of \(place.finding.key) in \(place.context), registered at "
-        + "\(place.site), may make one: a \(type) is a \(describeType(place.finding.typeName))."
+      "No \(key) is registered \(range), but \(place.provider), may make one: a \(type) is a "
+        + "\(describeType(place.finding.typeName))."
     case .outOfReach(let place):
-      "\(key) is out of reach: it is registered in \(place.context), at \(place.site), "
-        + "and was looked for \(range)."
+      "\(key) is out of reach: it is \(place.registered), and was looked for \(range)."
     case .inScope(let place, let scopePath):
-      "\(key) is in the scope \(quoted(scopePath)), which is closed to lookups from outside: it is registered in "
-        + "\(place.context), at \(place.site)."
+      "\(key) is in the scope \(quoted(scopePath)), which is closed to lookups from outside: it is \(place.registered)."
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so the lookup began at AppContext, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
@@ -78,54 +68,38 @@ extension UDIExplanation: CustomStringConvertible {
       "No \(key) is registered \(range), and there is nothing above: \(quoted([fullPath.first ?? ""])) was removed "
         + "from its parent, or its parent is gone."
     case .otherArguments(let wanted, let given):
-      "The provider of \(key) wants \(spell(arguments: wanted)) and got \(spell(arguments: given))."
+      "The provider of \(key) wants \(describeArguments(wanted)) and got \(describeArguments(given))."
     case .argumentsNotHashable(let types):
-      "The provider of \(key) keeps an instance for each set of arguments, and "
-        + "\(types.map(describeType).joined(separator: ", ")) cannot be compared."
+      "The provider of \(key) keeps an instance for each set of arguments, and \(list(types)) cannot be compared."
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
-    case .asynchronous:
+    case .asynchronous(nil):
       "The factory of \(key) is asynchronous, and no instance is kept. This lookup could not wait."
-    case .asynchronousFailed(let failure):
-      "The factory of \(key) failed the last time, \(failure.circumstances): \(oneLine(failure.message)). It is "
-        + "asynchronous, and this lookup could not wait for another try."
+    case .asynchronous(let failure?):
+      "The factory of \(key) \(failure.phrase). It is asynchronous, and this lookup could not wait for another try."
     case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
       "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "
         + "that need not be Sendable, and at run time it is not known whether \(describeType(type)) is Sendable."
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
-      "\(key) is registered in \(place.context), at \(place.site), but its factory failed the last time"
-        + "\(place.finding.failure.map { ", \($0.circumstances)" } ?? ""): \(oneLine(message))"
+      "\(key) is \(place.registered), but its factory \(place.finding.failure?.phrase ?? "failed: \(oneLine(message))")"
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
-      "\(key) is served by the provider of \(describeType(made)), but the instance that this provider made does not "
-        + "conform to it."
+      "\(key) is served by the provider of \(describeType(made)), but the instance that it made does not conform to it."
     case .contextClosed(let path):
-      "\(key) is not there: the context \(quoted(path)) is closed, or is being closed, so nothing is made there "
-        + "any longer."
+      "\(key) is not there: nothing is made in the context \(quoted(path)), which is closed or being closed."
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }
 
-  private func describeFound(_ place: Place) -> String {
-    switch place.finding.kind {
-    case .live: "the \(place.object) bound in \(place.context) at \(place.site)"
-    case .kept: "the \(place.object) that the provider in \(place.context) has made, registered at \(place.site)"
-    case .override: "the \(place.object) that a test has put in \(place.context), at \(place.site)"
-    case .provider, .dead, .replaced, .withdrawn:
-      "the provider in \(place.context) makes one, registered at \(place.site)"
-    }
-  }
-
   private var describeEquallyNear: String {
-    guard let other = equallyNear.first else { return "" }
-    return equallyNearCount == 1
-      ? " Another one is equally near, in \(other.context): the branch that was added first comes first."
-      : """
-       \(equallyNearCount) others are equally near, in \(other.context) and elsewhere: the branch that was added first \
-      comes first.
-      """
+    let others = equallyNear
+    guard let other = others.first else { return "" }
+    let rule = "the branch that was added first comes first."
+    if others.count == 1 { return " Another one is equally near, in \(other.context): \(rule)" }
+    let number = contexts.count < Self.enoughContexts ? "\(others.count)" : "At least \(others.count)"
+    return " \(number) others are equally near, in \(other.context) and elsewhere: \(rule)"
   }
 
   /// A phrase for the contexts where the lookup looks.
@@ -139,6 +113,39 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   private func spell(_ name: String?) -> String { name.map { "named \"\($0)\"" } ?? "without a name" }
+  private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
+}
+
+// MARK: - The contexts
+
+extension UDIExplanation {
+  /// The first line says where the lookup looks. Then there is a line for each context, and perhaps one for a place
+  /// elsewhere.
+  var details: [String] {
+    guard !fullPath.isEmpty else { return [] }
+    let count = contexts.count + omittedCount
+    let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
+    var lines = ["Looked \(direction), in \(number):"]
+    for context in contexts {
+      let findings = context.findings.map { $0.listed(for: key) }
+      lines.append("  \(quoted(context.fullPath)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
+    }
+    // Until there are enough contexts, all that have something are listed.
+    if omittedCount > 0 {
+      lines.append("  \(omittedCount) more\(contexts.count < Self.enoughContexts ? ": nothing" : "")")
+    }
+    if let place = nearestOutside { lines.append("Elsewhere, \(place.context): \(place.finding.listed(for: key))") }
+    return lines
+  }
+
+  private var direction: String {
+    switch search {
+    case .lineage: "from \(start) downwards, breadth-first, then upwards (.lineage)"
+    case .descendants: "from \(start) downwards, breadth-first (.descendants)"
+    case .local: "in \(start) alone (.local)"
+    case .ancestors: "from \(start) upwards (.ancestors)"
+    }
+  }
 }
 
 // MARK: - The parts of sentences
@@ -147,23 +154,12 @@ extension UDIExplanation {
   var key: String { describeKey(typeName, name) }
   var type: String { describeType(typeName) }
   /// The context where the lookup begins.
-  var start: String { quoted(fullPath) }
-  func spell(arguments: [String]) -> String {
-    arguments.isEmpty ? "no arguments" : "(\(arguments.map(describeType).joined(separator: ", ")))"
-  }
+  private var start: String { quoted(fullPath) }
 }
 
-extension UDIExplanation.Dependent: CustomStringConvertible {
-  /// The object's class or the provider's key, and its context. For example: `the provider of Shop.Store in "App"`.
-  public var description: String {
-    switch kind {
-    case .object:
-      fullPath.isEmpty ? describeType(typeName) : "\(describeType(typeName)), attached to \(quoted(fullPath))"
-    case .provider: "the provider of \(describeKey(typeName, name)) in \(quoted(fullPath))"
-    }
-  }
-
-  init(_ sighting: DependentSighting) {
-    self.init(kind: sighting.kind, typeName: sighting.typeName, name: sighting.name, fullPath: sighting.path)
-  }
+extension UDIExplanation.Place {
+  fileprivate var context: String { quoted(fullPath) }
+  fileprivate var found: String { finding.found("in \(context)") }
+  fileprivate var registered: String { "registered in \(context), at \(finding.site)" }
+  fileprivate var provider: String { "the provider of \(finding.key) in \(context), registered at \(finding.site)" }
 }

@@ -19,7 +19,7 @@ public struct UDIExplanation: Sendable, Hashable {
     /// The bound object has been released.
     case dead(Place)
     /// Another instance was bound in place of the first one, and has been released since. Usually the first instance is
-    /// still alive (``Finding/isAlive``).
+    /// still alive (``UDIEntry/isAlive``).
     case replaced(Place)
     /// The binding in this context was withdrawn, because its instance was bound in another context, or because the
     /// context that its object was attached to has ended.
@@ -54,11 +54,9 @@ public struct UDIExplanation: Sendable, Hashable {
     /// The provider's factory belongs to an actor, and the lookup ran elsewhere. The associated value is the actor's
     /// name.
     case isolatedElsewhere(String)
-    /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` can make one.
-    case asynchronous
-    /// The provider's factory is asynchronous, it failed when it last ran, and the provider keeps no instance. Only
-    /// `obtain` calls the factory again.
-    case asynchronousFailed(Failure)
+    /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` can make one. The
+    /// associated value is the factory's last failure; nil if it has made something since, or has never failed.
+    case asynchronous(UDIEntry.Failure?)
     /// The dependency is registered under a type that is not `Sendable`, but the lookup is for a `Sendable` type.
     case notSendable
     /// The factory may run anywhere and so takes only `Sendable` arguments, but the given argument might not be
@@ -82,81 +80,12 @@ public struct UDIExplanation: Sendable, Hashable {
     case contextClosed(fullPath: [String])
   }
 
-  /// A binding, a provider or an override that a context has, or a binding that it had.
-  public struct Finding: Sendable, Hashable {
-    /// The kinds of findings.
-    @nonexhaustive
-    public enum Kind: String, Sendable, Hashable {
-      /// A binding whose object is alive.
-      case live
-      /// A binding whose object has been released.
-      case dead
-      /// A binding that was replaced, because another instance was bound in its place.
-      case replaced
-      /// A binding that was withdrawn, because its instance was bound in another context, or because the context that
-      /// its object was attached to has ended.
-      case withdrawn
-      /// An instance that a provider made and that the provider or something else keeps.
-      case kept
-      /// A provider that keeps no instance.
-      case provider
-      /// The value of a test's override.
-      case override
-    }
-
-    /// The kind of this finding.
-    public let kind: Kind
-    /// The type that the binding or the provider is registered under, as `String(reflecting:)` spells it.
-    public let typeName: String
-    /// The description of the name that the binding or the provider is registered under; nil if there is none.
-    public let name: String?
-    /// The class of the object, or the type of the value; nil if it is not known.
-    public let className: String?
-    /// The name of the provider's lifetime; nil for bindings and overrides.
-    public let lifetime: String?
-    /// The types of the arguments that the provider's factory takes besides the context.
-    public let argumentTypes: [String]
-    /// The file of the call that made the registration, in the form of `#fileID`.
-    public let fileID: String
-    /// The line of that call, counted from 1.
-    public let line: Int
-    /// Whether the object is alive. The object of a replaced or withdrawn binding can still be alive.
-    public let isAlive: Bool
-    /// How long ago the binding was replaced, withdrawn, or found to be dead. Nil for all other findings, and for a
-    /// dead binding that had not been noticed before.
-    public let deadFor: Duration?
-    /// If the object bound itself while ``UDIRecording`` was on, the file of the call that had attached it, or of the
-    /// registration of the provider that made it, in the form of `#fileID`. Nil if the object was attached by setting
-    /// `attachedContext`.
-    public let attachFileID: String?
-    /// The line of that call or registration, counted from 1; nil if `attachFileID` is nil.
-    public let attachLine: Int?
-    /// The file of the call that replaced or withdrew the binding, in the form of `#fileID`; nil if there was no such
-    /// call.
-    public let endFileID: String?
-    /// The line of that call, counted from 1.
-    public let endLine: Int?
-    /// The last failure of the provider's factory; nil if the factory has made something since, or has never failed.
-    public let failure: Failure?
-  }
-
-  /// A failure of a factory.
-  public struct Failure: Sendable, Hashable {
-    /// The first 1,000 characters of the error's message. If the factory returned nil, a text that says so.
-    public let message: String
-    /// The types of the arguments that the factory was given besides the context. If it returned nil, the types of the
-    /// arguments that it takes.
-    public let argumentTypes: [String]
-    /// How long ago the factory failed. If it has returned nil several times in a row, how long ago it first did.
-    public let age: Duration
-  }
-
   /// A context that the explanation has looked at.
   public struct Context: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
     public let fullPath: [String]
     /// The findings for the requested type in this context, with the requested name or with other names.
-    public let findings: [Finding]
+    public let findings: [UDIEntry]
   }
 
   /// A finding, and the context that has it.
@@ -164,20 +93,7 @@ public struct UDIExplanation: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
     public let fullPath: [String]
     /// The finding in this context.
-    public let finding: Finding
-  }
-
-  /// An object that has looked up the dependency, or a provider whose factory has looked it up.
-  public struct Dependent: Sendable, Hashable {
-    /// Whether the dependent is an object or a provider.
-    public let kind: UDISnapshot.Dependent.Kind
-    /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
-    public let typeName: String
-    /// The description of the name that the provider is registered under; nil if there is none.
-    public let name: String?
-    /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
-    /// registered in. Empty if the object is not attached.
-    public let fullPath: [String]
+    public let finding: UDIEntry
   }
 
   /// The requested type, as `String(reflecting:)` spells it.
@@ -186,44 +102,61 @@ public struct UDIExplanation: Sendable, Hashable {
   public let name: String?
   /// The tags of the contexts from the root to the one where the lookup begins, both included; empty if there is no
   /// such context.
-  public let fullPath: [String]
+  public internal(set) var fullPath: [String] = []
   /// The direction of the lookup. If the lookup does not name one, and the object's context is gone, this is the search
   /// that the context had when the object was attached to it.
   public let search: UDISearch
   /// The reason for the answer.
-  public let cause: Cause
-  /// The contexts that were looked at, in search order. After the first few, only contexts with findings are listed.
-  public let contexts: [Context]
-  /// The number of contexts that were looked at and are not listed because they have no findings.
-  public let emptyCount: Int
-  /// The number of contexts that have findings but are not listed because there are too many of them.
-  public let omittedCount: Int
+  public internal(set) var cause: Cause
+  /// The contexts that were looked at, in search order. After the first few, only contexts with findings are listed,
+  /// and of these at most 100.
+  public internal(set) var contexts: [Context] = []
+  /// The number of contexts that were looked at and are not listed.
+  public internal(set) var omittedCount = 0
   /// Whether the lookup covers more contexts than were looked at. The explanation of an error looks at a limited number
   /// of contexts, so that it takes little time even in a large tree.
-  public let isAbridged: Bool
+  public internal(set) var isAbridged = false
   /// If there is no answer, the nearest place in the same tree that has the dependency, although the lookup does not
   /// look there.
-  public let nearestOutside: Place?
-  /// Other places that are as near as the answer. The answer takes precedence because its branch was added first. If
-  /// there are many such places, only the first few are listed here; ``equallyNearCount`` counts all of them.
-  public let equallyNear: [Place]
-  /// The number of other places that are as near as the answer.
-  public let equallyNearCount: Int
+  public internal(set) var nearestOutside: Place?
   /// Whether recording was on when this explanation was made: see ``UDIRecording/isOn``. Without recording, a binding
   /// whose object was released may have left no trace. In that case, the cause might be wrong, and the description says
   /// so.
-  public let wasRecording: Bool
+  public let wasRecording = UDIRecording.isOn
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
-  public let isInFactory: Bool
+  public internal(set) var isInFactory = false
   /// Whether the factory, or one of those that it runs in, makes an instance that is kept, and so was not given the
   /// context that asks.
-  let makesWhatIsKept: Bool
+  var makesWhatIsKept = false
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
   /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
-  /// order of their lookups; if there are many, only the first ones are listed. Empty in errors, and while
-  /// ``UDIRecording`` is off.
-  public let dependents: [Dependent]
-  /// The number of all dependents, including those that are not listed.
-  public let dependentCount: Int
+  /// order of their lookups. Empty in errors, and while ``UDIRecording`` is off.
+  public internal(set) var dependents: [UDISnapshot.Dependent] = []
+
+  /// The largest number of contexts that are listed.
+  static var enoughContexts: Int { 100 }
+
+  /// Makes an explanation that contains only the cause.
+  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
+    (typeName, self.name) = (TypeIdentity.of(type).text, name?.description)
+    (self.search, self.cause) = (search, cause)
+  }
+}
+
+extension UDIExplanation {
+  /// Other places that are as near as the answer, of those that are listed. The answer takes precedence because its
+  /// branch was added first.
+  public var equallyNear: [Place] {
+    // A lookup ends with the level of the answer.
+    let answers = contexts.compactMap { context in
+      context.findings.first { isAnswer($0) }.map { Place(fullPath: context.fullPath, finding: $0) }
+    }
+    return Array(answers.dropFirst())
+  }
+
+  /// Whether a lookup finds this.
+  package func isAnswer(_ finding: UDIEntry) -> Bool {
+    finding.typeName == typeName && finding.name == name && !finding.isGone
+  }
 }

@@ -2,11 +2,11 @@
 extension UDILinkError {
   /// - Parameter site: The call that registered the dependency that could not be made. If it is nil, the explanation is
   ///   searched for the registration.
-  init(explanation: UDIExplanation, site: UDICallSite? = nil) {
+  init(_ explanation: UDIExplanation, site: UDICallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
-      kind: .missing, typeName: explanation.typeName, name: explanation.name, property: nil, parameter: nil,
-      fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
+      kind: .missing, typeName: explanation.typeName, name: explanation.name, fileID: site?.fileID ?? provider?.fileID,
+      line: site?.line ?? provider?.line)
     self.init(explanation: explanation, chain: [missing])
   }
 
@@ -27,11 +27,9 @@ extension UDILinkError {
   ///
   /// - Parameter property: The key path of the property's storage. The name of the storage begins with an underscore.
   func asked(by property: AnyKeyPath?) -> UDILinkError {
-    guard let first = chain.first, first.kind == .object, let name = property.flatMap(Self.name) else { return self }
-    let step = Step(
-      kind: .object, typeName: first.typeName, name: nil, property: name, parameter: nil, fileID: first.fileID,
-      line: first.line)
-    return UDILinkError(explanation: explanation, chain: [step] + chain.dropFirst())
+    var error = self
+    if chain.first?.kind == .object { error.chain[0].property = property.flatMap(Self.name) }
+    return error
   }
 
   /// Extracts the name of a property from the description of a key path such as `\Screen._store`. Nil if the program
@@ -47,14 +45,14 @@ extension UDILinkError {
 extension UDILinkError.Step {
   init(_ asker: Asker) {
     self.init(
-      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).text, name: nil, property: nil, parameter: nil,
-      fileID: asker.site.fileID, line: asker.site.line)
+      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).text, name: nil, fileID: asker.site.fileID,
+      line: asker.site.line)
   }
 
   init(_ provider: Provider, parameter: Int?) {
     self.init(
-      kind: .provider, typeName: provider.key.type.text, name: provider.key.name?.description, property: nil,
-      parameter: parameter, fileID: provider.site.fileID, line: provider.site.line, canWait: provider.isAsynchronous)
+      kind: .provider, typeName: provider.key.type.text, name: provider.key.name?.description, parameter: parameter,
+      fileID: provider.site.fileID, line: provider.site.line, canWait: provider.isAsynchronous)
   }
 }
 
@@ -69,14 +67,11 @@ extension UDILinkError {
 
 extension UDIExplanation {
   /// The provider that the lookup found but that could not give an instance.
-  fileprivate var failedProvider: Finding? {
+  fileprivate var failedProvider: UDIEntry? {
     switch cause {
-    case .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .asynchronousFailed,
-      .factoryReturnedNil, .failed, .cycle, .notConvertible, .notSendable, .argumentNotSendable:
-      contexts.lazy.flatMap(\.findings).first { finding in
-        (finding.kind == .provider || finding.kind == .kept) && finding.typeName == typeName && finding.name == name
-      }
-    default: nil
+    // The lookup did not get as far as to a provider.
+    case .cameLater, .contextClosed: nil
+    default: contexts.lazy.flatMap(\.findings).first { $0.isProvider && isAnswer($0) }
     }
   }
 }

@@ -4,23 +4,17 @@
 /// line for each context.
 public struct UDILinkError: Error, Sendable, Hashable {
   /// What was missing, where it was looked up, and the cause.
-  public let explanation: UDIExplanation
+  public internal(set) var explanation: UDIExplanation
 
   /// The steps from the asker to the missing dependency, which is the last step. Each step needs the next one.
   ///
   /// The steps between the first and the last are providers, whose factories asked for the next step and passed the
   /// error on.
-  public let chain: [Step]
+  public internal(set) var chain: [Step]
 
   /// The position of the dependency among the parameters of the initialiser that asked for it. It is stored here until
   /// the initialiser's provider adds its own step to the chain.
-  let parameter: Int?
-
-  init(explanation: UDIExplanation, chain: [Step], parameter: Int? = nil) {
-    self.explanation = explanation
-    self.chain = chain
-    self.parameter = parameter
-  }
+  var parameter: Int?
 
   /// The reason why the dependency is missing.
   public var cause: UDIExplanation.Cause { explanation.cause }
@@ -46,10 +40,10 @@ public struct UDILinkError: Error, Sendable, Hashable {
     public let name: String?
     /// The property through which the object asked. Known only in debug builds, and only for properties that are
     /// declared with ``Required``.
-    public let property: String?
+    public internal(set) var property: String?
     /// If this step is a provider that was registered with an initialiser, the position of the next step among the
     /// initialiser's parameters, counted from 1. Nil for all other steps.
-    public let parameter: Int?
+    public internal(set) var parameter: Int?
     /// The file, in the form of `#fileID`. For an object, this is the file of the call or declaration by which it asks.
     /// For a provider or the missing dependency, it is the file of the call that registered it. Nil if the dependency
     /// is not registered.
@@ -93,11 +87,11 @@ extension UDILinkError: CustomStringConvertible {
 
   /// What to do about it: to wait, if the lookup could not, but one of the factories that asked could have.
   private var advice: String? {
-    guard cause == .asynchronous, let index = chain.lastIndex(where: \.canWait), let missing = chain.last else {
+    guard case .asynchronous(nil) = cause, let index = chain.lastIndex(where: \.canWait) else {
       return explanation.advice
     }
     let (asker, asked) = (chain[index], chain[index + 1])
-    let reason = asked.kind == .missing ? "" : ", because it needs \(missing.label)"
+    let reason = asked.kind == .missing ? "" : ", because it needs \(explanation.key)"
     return """
       The factory of \(asker.label) is asynchronous, too, and can wait: in it, obtain \(asked.label), with \
       `try await context.obtain()`, instead of requiring it\(reason). An asynchronous factory is not run again.
@@ -119,21 +113,20 @@ extension UDILinkError: CustomStringConvertible {
     }
     let askers = chain.dropLast().reversed()
     guard let first = askers.first else { return nil }
-    let nearest = "\(first.label) needs it" + (first.parameter.map { " as parameter \($0) of its initialiser" } ?? "")
-    let others = askers.dropFirst().map(\.label)
-    if others.isEmpty { return "\(nearest)." }
-    var ends = others.prefix(Self.namedOneByOne - 1).map { "for \($0)" }
-    if others.count > ends.count, let outermost = others.last { ends[ends.count - 1] = "and so on up to \(outermost)" }
-    return "\(nearest), \(ends.joined(separator: ", "))."
+    let parameter = first.parameter.map { " as parameter \($0) of its initialiser" } ?? ""
+    var parts = ["\(first.label) needs it\(parameter)"] + askers.dropFirst().map { "for \($0.label)" }
+    if parts.count > Self.namedOneByOne, let outermost = chain.first {
+      parts[(Self.namedOneByOne - 1)...] = ["and so on up to \(outermost.label)"]
+    }
+    return "\(parts.joined(separator: ", "))."
   }
 
   /// The chain in one line; nil if the asker is not known.
   private var way: String? {
     guard chain.count > 1 else { return nil }
-    let steps = chain.map(\.description)
-    let omitted = steps.count - 2 * Self.shownAtEachEnd
-    guard omitted > 1 else { return steps.joined(separator: " → ") }
-    let shown = steps.prefix(Self.shownAtEachEnd) + ["… \(omitted) more …"] + steps.suffix(Self.shownAtEachEnd)
-    return shown.joined(separator: " → ")
+    var steps = chain.map(\.description)
+    let omitted = steps.indices.dropFirst(Self.shownAtEachEnd).dropLast(Self.shownAtEachEnd)
+    if omitted.count > 1 { steps[omitted] = ["… \(omitted.count) more …"] }
+    return steps.joined(separator: " → ")
   }
 }

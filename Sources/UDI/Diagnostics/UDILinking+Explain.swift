@@ -10,14 +10,18 @@ extension UDILinking {
   ///   - type: The type that is looked up.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default the context's search.
+  ///   - arguments: The arguments of the factory after the context, if the lookup gives any.
   /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: O(contexts that are looked at, and their keys). An explanation looks at all contexts up to the level
   ///   of the answer. If there is no answer, it looks at all contexts that the search covers and, to find the
   ///   dependency elsewhere, at the whole tree. Do not use this in hot paths.
-  public func explain<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  public func explain<Dependency: Sendable, each Argument>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(type, name, search, .anywhere)
+    var values: [Any] = []
+    repeat values.append(each arguments)
+    return _origin.explanation(type, name, search, .anywhere, values)
   }
 
   /// Explains the result of a lookup by a key.
@@ -26,48 +30,26 @@ extension UDILinking {
   ///   - key: The type that is looked up, and the name.
   ///   - search: The direction of the lookup; by default the context's search.
   /// - Returns: The explanation. Its description begins with the cause.
-  /// - Complexity: The same as for ``explain(_:named:search:)``.
+  /// - Complexity: The same as for ``explain(_:named:search:with:)``.
   public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(Dependency.self, key.name, search, .anywhere)
-  }
-
-  /// Explains the result of a lookup with arguments.
-  ///
-  /// - Parameters:
-  ///   - type: The type that is looked up.
-  ///   - name: The name that the dependency is registered under, if any.
-  ///   - search: The direction of the lookup; by default the context's search.
-  ///   - argument: The factory's first argument after the context.
-  ///   - more: The factory's other arguments.
-  /// - Returns: The explanation. Its description begins with the cause.
-  /// - Complexity: The same as for ``explain(_:named:search:)``.
-  public func explain<Dependency: Sendable, First, each More>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    with argument: First, _ more: repeat each More
-  ) -> UDIExplanation {
-    _origin.explanation(type, name, search, .anywhere, ArgumentPack(argument, repeat each more).values)
+    _origin.explanation(Dependency.self, key.name, search, .anywhere, [])
   }
 
   // MARK: - For types that are not Sendable
 
-  /// Does the same as ``explain(_:named:search:)``, for a type that is not `Sendable`.
-  public func explain<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil
+  /// Does the same as ``explain(_:named:search:with:)``, for a type that is not `Sendable`.
+  public func explain<Dependency, each Argument>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(type, name, search, .mainActor)
+    var values: [Any] = []
+    repeat values.append(each arguments)
+    return _origin.explanation(type, name, search, .mainActor, values)
   }
 
   /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(Dependency.self, key.name, search, .mainActor)
-  }
-
-  /// Does the same as ``explain(_:named:search:with:_:)``, for a type that is not `Sendable`.
-  public func explain<Dependency, First, each More>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    with argument: First, _ more: repeat each More
-  ) -> UDIExplanation {
-    _origin.explanation(type, name, search, .mainActor, ArgumentPack(argument, repeat each more).values)
+    _origin.explanation(Dependency.self, key.name, search, .mainActor, [])
   }
 }
 
@@ -75,7 +57,7 @@ extension UDILinking {
 
 extension UDIOrigin {
   fileprivate func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any] = []
+    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any]
   ) -> UDIExplanation {
     switch self {
     case .context(let context): return context.explanation(type, name, search, reach, arguments)
@@ -100,38 +82,29 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any] = [],
     limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
-    let key = KeyIdentity.of(.of(type), name)
-    var survey = change { node, garbage in
-      var survey = Survey(key, from: node, search, limit: limit)
-      if failure == nil { survey.noteDependents(from: node, &garbage) }
-      return survey
-    }
+    explanation(of: .of(.of(type), name), search, limit: limit) { failure ?? $0.cause(type, reach, arguments) }
+  }
+
+  /// - Parameter cause: Finds the cause. Called while no lock is held.
+  func explanation(
+    of key: KeyIdentity, _ search: UDISearch?, limit: Int = .max, cause: (Survey) -> UDIExplanation.Cause
+  ) -> UDIExplanation {
+    var survey = change { node, _ in Survey(key, from: node, search, limit: limit) }
     defer { survey.release() }
-    return survey.explanation(failure ?? survey.cause(type, reach, arguments))
+    var explanation = survey.explanation
+    explanation.cause = cause(survey)
+    return explanation
   }
 }
 
 extension UDIExplanation {
-  /// Makes an explanation that contains only the cause.
-  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
-    self = Survey(.of(.of(type), name), search).explanation(cause)
-  }
-
   /// If the cause is that nothing is registered, returns the explanation with a different cause: the object that asks
   /// is attached to no context. For any other cause, returns the explanation unchanged.
   ///
   /// - Parameter owner: The class of the object that asks.
   func blaming(unattached owner: Any.Type) -> UDIExplanation {
-    cause == .notRegistered ? with(.unattached("\(owner)")) : self
-  }
-
-  /// Returns the same explanation with a different cause.
-  func with(_ cause: Cause) -> UDIExplanation {
-    UDIExplanation(
-      typeName: typeName, name: name, fullPath: fullPath, search: search, cause: cause, contexts: contexts,
-      emptyCount: emptyCount, omittedCount: omittedCount, isAbridged: isAbridged, nearestOutside: nearestOutside,
-      equallyNear: equallyNear, equallyNearCount: equallyNearCount, wasRecording: wasRecording,
-      isInFactory: isInFactory, makesWhatIsKept: makesWhatIsKept, dependents: dependents, dependentCount: dependentCount
-    )
+    var result = self
+    if cause == .notRegistered { result.cause = .unattached("\(owner)") }
+    return result
   }
 }

@@ -20,7 +20,7 @@ import Synchronization
 /// context or made for that context. If there are more than ``capacityOfUses`` records, those whose dependent or
 /// dependency is gone are dropped first, and then the oldest.
 ///
-/// While recording is on, the library also measures how long factories take, for ``UDISnapshot/Provider/lastDuration``.
+/// While recording is on, the library also measures how long factories take, for ``UDIEntry/lastDuration``.
 ///
 /// Records keep no object and no context alive.
 ///

@@ -13,16 +13,15 @@ extension UDISnapshot: CustomStringConvertible {
   public func text(depth: Int = 16, width: Int = 32) -> String {
     let deepestIndent = 32
     return lines(depth: depth, width: width).map { line in
-      let indent = String(repeating: "  ", count: min(line.level, deepestIndent))
       let mark =
-        switch line.kind {
-        case .context: line.level > deepestIndent ? "(\(line.level)) ▸" : "▸"
-        case .binding, .deadBinding: "  •"
-        case .provider: "  ◦"
+        switch line.entry?.kind {
+        case _ where line.isMore: "  …"
+        case nil: line.level > deepestIndent ? "(\(line.level)) ▸" : "▸"
         case .override: "  ▪"
-        case .moreEntries, .moreContexts: "  …"
+        case .kept, .provider: "  ◦"
+        case .live, .dead, .replaced, .withdrawn: "  •"
         }
-      return "\(indent)\(mark) \(line.text)"
+      return "\(String(repeating: "  ", count: min(line.level, deepestIndent)))\(mark) \(line.text)"
     }.joined(separator: "\n")
   }
 
@@ -38,11 +37,12 @@ extension UDISnapshot: CustomStringConvertible {
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]
     var count = 0
-    var shown: [Entry: String] = [:]
+    // The names of the boxes of the entries that are shown.
+    var shown: [Position: String] = [:]
     var shownContexts: Set<Int> = []
     for line in self.lines(depth: depth, width: width) {
       let text = "\"\(Self.escape(line.text))\""
-      if line.kind == .context {
+      if line.entry == nil, !line.isMore {
         shownContexts.insert(line.context)
         let parent = line.level == 0 ? "" : "c\(contexts[line.context].parent ?? 0) --> "
         lines.append("  \(parent)c\(line.context)[\(text)]")
@@ -50,49 +50,36 @@ extension UDISnapshot: CustomStringConvertible {
       }
       count += 1
       let (edge, shape) =
-        switch line.kind {
-        case .binding: ("-.-", "([\(text)])")
-        case .deadBinding: ("-.-", "([\(text)]):::dead")
-        case .provider: ("---", "[/\(text)/]")
+        switch line.entry?.kind {
+        case nil: ("---", "[\(text)]:::more")
         case .override: ("---", "[[\(text)]]")
-        case .moreEntries: ("---", "[\(text)]:::more")
-        case .moreContexts, .context: ("-->", "[\(text)]:::more")
+        case .kept, .provider: ("---", "[/\(text)/]")
+        case .live: ("-.-", "([\(text)])")
+        case .dead, .replaced, .withdrawn: ("-.-", "([\(text)]):::dead")
         }
       lines.append("  c\(line.context) \(edge) n\(count)\(shape)")
-      if let entry = line.entry { shown[entry] = "n\(count)" }
+      if let entry = line.entry { shown[entry.position] = "n\(count)" }
     }
-    lines += useLines(shown, shownContexts)
-    lines.append("  classDef dead stroke-dasharray: 3 3, opacity: 0.5")
-    lines.append("  classDef more stroke-dasharray: 1 3")
-    return lines.joined(separator: "\n")
-  }
-
-  /// Returns the arrows from dependents to dependencies. Before them come boxes for dependents that would otherwise
-  /// have none: objects that have looked something up, but that are not shown as a binding or through a provider.
-  ///
-  /// - Parameters:
-  ///   - shown: The name of the box of each binding, provider and override that is shown.
-  ///   - contexts: The contexts that are shown.
-  private func useLines(_ shown: [Entry: String], _ contexts: Set<Int>) -> [String] {
-    var boxes: [String] = []
-    var arrows: [String] = []
+    // Objects that have looked something up, but are not shown as a binding or through a provider, get boxes.
     var known: Set<String> = []
+    var arrows: [String] = []
     for use in uses {
       guard let target = use.entry.flatMap({ shown[$0] }), dependents.indices.contains(use.dependent) else { continue }
       let dependent = dependents[use.dependent]
       var source = dependent.entries.lazy.compactMap { shown[$0] }.first
-      if source == nil, dependent.kind == .object, let context = dependent.context, contexts.contains(context) {
-        let name = "d\(use.dependent)"
-        if known.insert(name).inserted {
-          boxes.append("  c\(context) -.- \(name)([\"\(Self.escape(dependent.description))\"])")
+      if source == nil, !dependent.isProvider, let context = dependent.context, shownContexts.contains(context) {
+        let box = "d\(use.dependent)"
+        source = box
+        if known.insert(box).inserted {
+          lines.append("  c\(context) -.- \(box)([\"\(Self.escape(dependent.description))\"])")
         }
-        source = name
       }
-      if let source, source != target, known.insert("\(source) \(target)").inserted {
-        arrows.append("  \(source) ==> \(target)")
-      }
+      guard let source, source != target else { continue }
+      let arrow = "  \(source) ==> \(target)"
+      if known.insert(arrow).inserted { arrows.append(arrow) }
     }
-    return boxes + arrows
+    let styles = ["dead stroke-dasharray: 3 3, opacity: 0.5", "more stroke-dasharray: 1 3"].map { "  classDef \($0)" }
+    return (lines + arrows + styles).joined(separator: "\n")
   }
 
   /// Makes a quoted label from a text. The label contains entities in place of characters that Mermaid or HTML would
@@ -108,26 +95,16 @@ extension UDISnapshot: CustomStringConvertible {
 // MARK: - What pictures show
 
 extension UDISnapshot {
-  private enum LineKind {
-    case context, binding, deadBinding, provider, override
-    /// A line that counts the bindings, providers and overrides of a context that are not shown.
-    case moreEntries
-    /// A line that counts the children of a context that are not shown.
-    case moreContexts
-  }
-
-  /// One line of a picture. `context` is the index of the context that the line belongs to.
+  /// One line of a picture: a context, an entry, or what is not shown.
   private struct Line {
-    let kind: LineKind
-    let text: String
+    /// The index of the context that the line belongs to.
     let context: Int
     let level: Int
-    /// The binding, provider or override that the line describes; nil for other lines.
-    var entry: Entry?
-
-    init(_ kind: LineKind, _ text: String, _ context: Int, _ level: Int, _ entry: Entry? = nil) {
-      (self.kind, self.text, self.context, self.level, self.entry) = (kind, text, context, level, entry)
-    }
+    let text: String
+    /// The entry that the line describes; nil for other lines.
+    var entry: (position: Position, kind: UDIEntry.Kind)?
+    /// Whether the line counts what is not shown.
+    var isMore = false
   }
 
   /// Returns the lines of a picture from the top, including lines that count what is left out.
@@ -149,39 +126,33 @@ extension UDISnapshot {
     var lines: [Line] = []
     // The lines that have yet to be added. This stack replaces recursion, because a tree can be too deep for the
     // thread's stack.
-    var pending: [Line] = [Line(.context, contexts[0].label, 0, 0)]
+    var pending = [Line(context: 0, level: 0, text: contexts[0].label)]
     while let line = pending.popLast() {
       lines.append(line)
-      guard line.kind == .context else { continue }
+      if line.isMore { continue }
       let (index, level) = (line.context, line.level)
-      let context = contexts[index]
-      var entries: [Line] = []
-      func add(_ kind: LineKind, _ text: String, _ entry: Entry.Kind, _ position: Int) {
-        entries.append(Line(kind, text, index, level, Entry(kind: entry, context: index, index: position)))
+      func more(_ text: String) -> Line { Line(context: index, level: level, text: text, isMore: true) }
+      let entries = contexts[index].entries
+      for (number, entry) in entries.prefix(width).enumerated() {
+        let place = (Position(context: index, index: number), entry.kind)
+        lines.append(Line(context: index, level: level, text: entry.description, entry: place))
       }
-      for (position, override) in context.overrides.enumerated() {
-        add(.override, override.description, .override, position)
-      }
-      for (position, binding) in context.bindings.enumerated() {
-        add(binding.className == nil ? .deadBinding : .binding, binding.description, .binding, position)
-      }
-      for (position, provider) in context.providers.enumerated() {
-        add(.provider, provider.description, .provider, position)
-      }
-      lines += entries.prefix(width)
-      let omitted = entries.count - width
-      if omitted > 0 { lines.append(Line(.moreEntries, "\(omitted) more bindings and providers", index, level)) }
+      if entries.count > width { lines.append(more("\(entries.count - width) more bindings and providers")) }
 
       let shown = level + 1 < depth ? children[index].prefix(width) : []
       let hidden = children[index].dropFirst(shown.count)
       if !hidden.isEmpty {
         let all = hidden.reduce(0) { $0 + sizes[$1] }
         let what = hidden.count == 1 ? "1 more context" : "\(hidden.count) more contexts"
-        let text = all == hidden.count ? what : "\(what), \(all) including all below"
-        pending.append(Line(.moreContexts, text, index, level))
+        pending.append(more(all == hidden.count ? what : "\(what), \(all) including all below"))
       }
-      pending += shown.reversed().map { Line(.context, contexts[$0].label, $0, level + 1) }
+      pending += shown.reversed().map { Line(context: $0, level: level + 1, text: contexts[$0].label) }
     }
     return lines
   }
+}
+
+extension UDISnapshot.Context {
+  /// The tag, and whether the context is a scope.
+  fileprivate var label: String { oneLine(tag) + (isScope ? " (scope)" : "") }
 }

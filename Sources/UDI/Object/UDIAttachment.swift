@@ -204,6 +204,6 @@ extension UDIAttachment {
   func goneError(
     _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker
   ) -> any Error {
-    UDILinkError(explanation: UDIExplanation(type, name, search ?? lastSearch, .contextGone)).seen(by: asker)
+    UDILinkError(UDIExplanation(type, name, search ?? lastSearch, .contextGone)).seen(by: asker)
   }
 }

@@ -29,7 +29,7 @@ extension UDIContext {
   /// that type. Providers that take arguments are left out.
   ///
   /// - Returns: The failures. If this context is closed, that is the only one.
-  package func failuresToMakeEverything() async -> [UDIWarmUpError.Failure] {
+  package func failuresToMakeEverything() async -> [UDIFailure] {
     if let failure = failureIfClosed() { return [failure] }
     let notMade = await failuresToMake { !($0 is Alias) }
     // If an alias fails for any other reason, so does its target, which is reported already.
@@ -68,27 +68,11 @@ extension UDIContext {
 
 /// The errors that were thrown while a context was warmed up. Everything else has been made.
 public struct UDIWarmUpError: Error, Sendable {
-  /// A dependency that could not be made.
-  public struct Failure: Sendable {
-    /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
-    public let typeName: String
-    /// The description of the name that the dependency is registered under; nil if there is none.
-    public let name: String?
-    /// The tags of the contexts from the root to the one where the dependency was looked up, both included.
-    public let fullPath: [String]
-    /// The error that was thrown instead.
-    public let error: any Error
-  }
-
   /// The failures. There is at least one.
-  public let failures: [Failure]
+  public let failures: [UDIFailure]
 }
 
-extension UDIWarmUpError.Failure: CustomStringConvertible {
-  /// The dependency, the context and the error.
-  public var description: String { "\(dependency): \(error)" }
-
-  fileprivate var dependency: String { "\(describeKey(typeName, name)) in \(quoted(fullPath))" }
+extension UDIFailure {
   /// The error, without what needed the dependency: two dependencies may lack the same one.
   fileprivate var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
 }
@@ -97,7 +81,7 @@ extension UDIWarmUpError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be made because of it.
   public var description: String {
     if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
-    var causes: [(text: String, failures: [Failure])] = []
+    var causes: [(text: String, failures: [UDIFailure])] = []
     for failure in failures {
       if let index = causes.firstIndex(where: { $0.text == failure.cause }) {
         causes[index].failures.append(failure)
@@ -119,7 +103,7 @@ extension Obtaining {
   /// Makes the dependency for `warmUp`.
   ///
   /// - Returns: The failure, if there is one.
-  fileprivate func failure() async -> UDIWarmUpError.Failure? {
+  fileprivate func failure() async -> UDIFailure? {
     do {
       if reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
       return nil
@@ -140,7 +124,7 @@ extension UDIContext {
   }
 
   /// The failure that says that this context is closed, or is being closed; nil if it is open.
-  private func failureIfClosed() -> UDIWarmUpError.Failure? {
+  private func failureIfClosed() -> UDIFailure? {
     let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
     guard let path else { return nil }
     let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
@@ -152,7 +136,7 @@ extension UDIContext {
   /// belong to an actor, because the rest cannot wait for that actor.
   ///
   /// Providers that take arguments are left out. Aliases count as providers, although they make nothing themselves.
-  private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIWarmUpError.Failure] {
+  private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIFailure] {
     var (asynchronous, isolated, others): ([Obtaining], [Obtaining], [Obtaining]) = ([], [], [])
     for context in allContexts() {
       context.change { node, _ in
@@ -175,18 +159,18 @@ extension UDIContext {
     return await Self.failures(of: asynchronous) + Self.failures(of: isolated) + Self.failures(of: others)
   }
 
-  private static func failures(of dependencies: [Obtaining]) async -> [UDIWarmUpError.Failure] {
+  private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {
     await withTaskGroup { group in
       for (index, dependency) in dependencies.enumerated() {
         group.addTask { (index, await dependency.failure()) }
       }
-      var failures: [(index: Int, failure: UDIWarmUpError.Failure)] = []
+      var failures: [(index: Int, failure: UDIFailure)] = []
       for await case (let index, let failure?) in group { failures.append((index, failure)) }
       return failures.sorted { $0.index < $1.index }.map(\.failure)
     }
   }
 
-  private static func end(with failures: [UDIWarmUpError.Failure]) throws {
+  private static func end(with failures: [UDIFailure]) throws {
     if Task.isCancelled { throw CancellationError() }
     if !failures.isEmpty { throw UDIWarmUpError(failures: failures) }
   }

@@ -10,8 +10,10 @@ struct JSON {
   mutating func object(_ body: (inout JSON) -> Void) { enclose("{", body, "}") }
 
   /// Writes an array: `[…]`.
+  mutating func array(_ body: (inout JSON) -> Void) { enclose("[", body, "]") }
+
   mutating func array<Elements: Sequence>(_ elements: Elements, _ body: (inout JSON, Elements.Element) -> Void) {
-    enclose("[", { json in for element in elements { body(&json, element) } }, "]")
+    array { json in for element in elements { body(&json, element) } }
   }
 
   /// Writes the key of a member. The caller writes the value next.

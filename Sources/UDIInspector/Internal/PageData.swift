@@ -6,25 +6,19 @@ struct PageData {
   private let snapshot: UDISnapshot
   /// The tags of the contexts from the root to the first context, both included.
   private let path: [String]
-  /// The entries of each context.
-  private let entries: [[PageEntry]]
-  /// For each object that has looked something up and has no entry of its own: its index among the page entries of its
-  /// context. The keys are indices into the snapshot's `dependents`.
-  private let objects: [Int: Int]
+  /// For each context, the objects that have looked something up and have no entry of their own: their indices in the
+  /// snapshot's `dependents`. The page shows them after the context's entries and removed bindings.
+  private let objects: [[Int]]
   private var texts: [String] = []
   private var numbers: [String: Int] = [:]
 
   init(_ context: UDIContext) {
     snapshot = context.snapshot()
     path = context.fullPath
-    var entries = snapshot.contexts.map(PageEntry.entries)
-    var objects: [Int: Int] = [:]
+    var objects: [[Int]] = Array(repeating: [], count: snapshot.contexts.count)
     for (index, dependent) in snapshot.dependents.enumerated() where dependent.entries.isEmpty {
-      guard dependent.kind == .object, let context = dependent.context else { continue }
-      objects[index] = entries[context].count
-      entries[context].append(PageEntry(dependent))
+      if !dependent.isProvider, let context = dependent.context { objects[context].append(index) }
     }
-    self.entries = entries
     self.objects = objects
   }
 
@@ -51,11 +45,11 @@ struct PageData {
     json.array(path) { $0.value($1) }
     json.key("counts")
     json.object { json in
-      let all = entries.joined()
+      let all = snapshot.contexts.map(\.entries).joined()
       json.member("contexts", snapshot.contexts.count)
       json.member("live", all.count { $0.kind == .live })
-      json.member("dead", all.count { $0.kind == .dead })
-      json.member("providers", all.count { $0.provider != nil })
+      json.member("dead", (all + snapshot.contexts.flatMap(\.removedBindings)).count { $0.kind == .dead })
+      json.member("providers", all.count(where: \.isProvider))
       json.member("made", all.count { $0.kind == .kept })
     }
     json.key("contexts")
@@ -74,31 +68,37 @@ struct PageData {
       if let parent = context.parent { json.member("parent", parent) }
       json.member("scope", if: context.isScope)
       if context.search != .lineage { json.member("search", context.search.rawValue) }
-      guard !entries[index].isEmpty else { return }
+      if context.entries.isEmpty, context.removedBindings.isEmpty, objects[index].isEmpty { return }
       json.key("entries")
-      json.array(entries[index]) { write($1, to: &$0) }
+      json.array { json in
+        for entry in context.entries { write(entry, to: &json) }
+        for entry in context.removedBindings { write(entry, isRemoved: true, to: &json) }
+        for object in objects[index] {
+          json.object { json in
+            json.member("kind", "object")
+            json.member("type", number(snapshot.dependents[object].typeName))
+          }
+        }
+      }
     }
   }
 
-  private mutating func write(_ entry: PageEntry, to json: inout JSON) {
+  private mutating func write(_ entry: UDIEntry, isRemoved: Bool = false, to json: inout JSON) {
     json.object { json in
       json.member("kind", entry.kind.rawValue)
       json.member("type", number(entry.typeName))
       if let name = entry.name { json.member("name", number(name)) }
       if let className = entry.className { json.member("class", number(className)) }
-      if let site = entry.site { json.member("site", number(site)) }
-      if let removed = entry.removed {
-        json.member("removed", if: true)
-        json.member("alive", if: removed.isAlive)
-        if let file = removed.endFileID { json.member("end", number("\(file):\(removed.endLine ?? 0)")) }
-      }
-      guard let provider = entry.provider else { return }
-      json.member("lifetime", number(provider.lifetime))
-      if let failure = provider.lastFailure { json.member("failure", number(failure)) }
-      if let duration = provider.lastDuration { json.member("nanoseconds", duration.nanoseconds) }
-      guard !provider.argumentTypes.isEmpty else { return }
+      json.member("site", number(entry.site))
+      json.member("removed", if: isRemoved)
+      json.member("alive", if: isRemoved && entry.isAlive)
+      if let file = entry.endFileID { json.member("end", number("\(file):\(entry.endLine ?? 0)")) }
+      if let lifetime = entry.lifetime { json.member("lifetime", number(lifetime)) }
+      if let failure = entry.failure { json.member("failure", number(failure.message)) }
+      if let duration = entry.lastDuration { json.member("nanoseconds", duration.nanoseconds) }
+      guard !entry.argumentTypes.isEmpty else { return }
       json.key("arguments")
-      json.array(provider.argumentTypes) { $0.value(number($1)) }
+      json.array(entry.argumentTypes) { $0.value(number($1)) }
     }
   }
 
@@ -108,31 +108,27 @@ struct PageData {
     let dependent = snapshot.dependents[use.dependent]
     json.object { json in
       json.key("from")
-      if let object = objects[use.dependent], let context = dependent.context {
-        json.array([context, object]) { $0.value($1) }
-      } else if let entry = dependent.entries.first {
-        writePlace(of: entry, to: &json)
+      if let place = place(of: use.dependent) {
+        json.array(place) { $0.value($1) }
       } else {
         writeOutside(dependent.typeName, dependent.name, dependent.fullPath, to: &json)
       }
       json.key("to")
       if let entry = use.entry {
-        writePlace(of: entry, to: &json)
+        json.array([entry.context, entry.index]) { $0.value($1) }
       } else {
         writeOutside(use.typeName, use.name, use.fullPath, to: &json)
       }
     }
   }
 
-  private func writePlace(of entry: UDISnapshot.Entry, to json: inout JSON) {
-    let context = snapshot.contexts[entry.context]
-    let before =
-      switch entry.kind {
-      case .override: 0
-      case .binding: context.overrides.count
-      case .provider: context.overrides.count + context.bindings.count
-      }
-    json.array([entry.context, before + entry.index]) { $0.value($1) }
+  /// The place of a dependent's entry on the page; nil if it has none.
+  private func place(of index: Int) -> [Int]? {
+    let dependent = snapshot.dependents[index]
+    if let entry = dependent.entries.first { return [entry.context, entry.index] }
+    guard let number = dependent.context, let place = objects[number].firstIndex(of: index) else { return nil }
+    let context = snapshot.contexts[number]
+    return [number, context.entries.count + context.removedBindings.count + place]
   }
 
   private mutating func writeOutside(_ typeName: String, _ name: String?, _ path: [String]?, to json: inout JSON) {

@@ -24,16 +24,13 @@ extension UDITreePage {
     json.member("summary", explanation.summary)
     if let advice = explanation.advice { json.member("advice", advice) }
     json.member("search", explanation.search.rawValue)
-    json.member("emptyCount", explanation.emptyCount)
     json.member("omittedCount", explanation.omittedCount)
-    json.member("equallyNearCount", explanation.equallyNearCount)
+    json.member("equallyNearCount", explanation.equallyNear.count)
     if let outside = explanation.nearestOutside {
       json.key("outside")
       json.array(outside.fullPath) { $0.value($1) }
     }
-    let answer = explanation.contexts.firstIndex { context in
-      context.findings.contains { isAnswer($0, of: explanation) }
-    }
+    let answer = explanation.contexts.firstIndex { $0.findings.contains(where: explanation.isAnswer) }
     json.key("steps")
     json.array(explanation.contexts.enumerated()) { json, step in
       json.object { json in
@@ -46,15 +43,7 @@ extension UDITreePage {
     }
   }
 
-  private func isAnswer(_ finding: UDIExplanation.Finding, of explanation: UDIExplanation) -> Bool {
-    guard finding.typeName == explanation.typeName, finding.name == explanation.name else { return false }
-    switch finding.kind {
-    case .live, .kept, .provider, .override: return true
-    default: return false
-    }
-  }
-
-  private func write(_ finding: UDIExplanation.Finding, to json: inout JSON) {
+  private func write(_ finding: UDIEntry, to json: inout JSON) {
     json.object { json in
       json.member("kind", finding.kind.rawValue)
       json.member("type", finding.typeName)
@@ -64,7 +53,7 @@ extension UDITreePage {
       if let className = finding.className { json.value(className) } else { json.raw("null") }
       json.key("lifetime")
       if let lifetime = finding.lifetime { json.value(lifetime) } else { json.raw("null") }
-      json.member("site", "\(finding.fileID):\(finding.line)")
+      json.member("site", finding.site)
     }
   }
 }

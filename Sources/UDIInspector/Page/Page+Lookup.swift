@@ -52,15 +52,18 @@ extension Page {
           ...step.findings.flatMap((finding, place) => [place > 0 ? element('br') : '', describe(finding)])),
         step.isAnswer ? element('span', { className: 'role answer', textContent: 'found' }) : ''))
       const more = text => steps.push(element('li', { className: 'more', textContent: text }))
-      if (way !== null && way.omittedCount > 0) more(`${way.omittedCount} more that have something`)
-      if (way !== null && way.emptyCount > 0) more(`${plural(way.emptyCount, 'more context')}: nothing`)
+      // Until enough contexts are listed, all that have something are.
+      if (way !== null && way.omittedCount > 0) {
+        more(`${plural(way.omittedCount, 'more context')}${way.steps.length < listed ? ': nothing' : ''}`)
+      }
       // Unchanged elements are not replaced, so that readers do not lose their place.
       replace(byID('steps'), steps)
       const text = way === null ? [] : [
         element('p', { className: 'summary' }, sign(way.answer === null ? 'cross' : 'full'), way.summary),
         way.advice ? element('p', { textContent: way.advice }) : '',
         way.answer !== null && way.equallyNearCount > 0 ? element('p', { textContent:
-          `${plural(way.equallyNearCount, 'other')} equally near: the branch that was added first comes first.` }) : '',
+          `${plural(way.equallyNearCount, 'other')}${way.steps.length < listed ? '' : ' or more'} equally near: `
+            + 'the branch that was added first comes first.' }) : '',
         way.outside ? element('p', {}, link(way.outside.entry, 'Show where it is')) : '',
         way.goesBeyond ? element('p', { textContent: 'The lookup goes on above what this page shows.' }) : '',
       ].filter(part => part !== '')

@@ -83,7 +83,7 @@ extension Page {
     function wayOf(start, key, givenSearch) {
       const search = givenSearch ?? start.search
       const way = {
-        key, start, search, steps: [], answer: null, emptyCount: 0, omittedCount: 0, equallyNearCount: 0,
+        key, start, search, steps: [], answer: null, omittedCount: 0, equallyNearCount: 0,
         outside: null, cause: 'found', gone: null,
       }
       const seen = []
@@ -94,12 +94,12 @@ extension Page {
         seen.push(...own, ...others)
         way.gone ??= decisive(own.filter(one => kinds[one.kind].isGone))
         const step = { context, path: context.path, findings: [...own, ...others], isAnswer: false }
-        if (way.steps.length < (step.findings.length === 0 ? listedInOrder : listed)) way.steps.push(step)
-        else if (step.findings.length === 0) way.emptyCount += 1
+        const isListed = way.steps.length < (step.findings.length === 0 ? listedInOrder : listed)
+        if (isListed) way.steps.push(step)
         else way.omittedCount += 1
         const entry = own.find(one => !kinds[one.kind].isGone)
         if (entry === undefined) return
-        if (way.answer !== null) { way.equallyNearCount += 1; return }
+        if (way.answer !== null) { way.equallyNearCount += isListed ? 1 : 0; return }
         way.answer = entry
         step.isAnswer = true
       }

@@ -103,7 +103,7 @@ import UDI
     let (_, complaints) = await MisuseLog.during { await use.use(context) }
     #expect(complaints.map(\.kind) == [.contextClosed] && complaints[0].message.contains("closed"), "\(complaints)")
     #expect(context.link((any Service).self) == nil && context.snapshot().contexts.count == 1)
-    #expect(context.snapshot().contexts[0].bindings.isEmpty)
+    #expect(context.snapshot().contexts[0].entries.isEmpty)
     try await context.close()
   }
 

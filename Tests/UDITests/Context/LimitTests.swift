@@ -19,7 +19,7 @@ import UDI
     last.removeFromParent()
     #expect(root.link((any Service).self) == nil && root.children.count == count - 1)
     let explanation = root.explain((any Service).self)
-    #expect(explanation.emptyCount == count - 12)
+    #expect(explanation.omittedCount == count - 12)
     #expect(root.snapshot().text(width: 2).hasSuffix("… 999997 more contexts"))
   }
 

@@ -233,14 +233,14 @@ private protocol Domestic: AnyObject {}
   }
 
   nonisolated private static let explaining = [
-    Way("UDILinking.explain(_:named:search:)") { isFound($0.explain((any Service).self, search: $1)) },
-    Way("UDILinking.explain(_:named:search:)") { isFound($0.explain((any Domestic).self, search: $1)) },
+    Way("UDILinking.explain(_:named:search:with:)") { isFound($0.explain((any Service).self, search: $1)) },
+    Way("UDILinking.explain(_:named:search:with:)") { isFound($0.explain((any Domestic).self, search: $1)) },
     Way("UDILinking.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
     Way("UDILinking.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
-    Way("UDILinking.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:)") {
       isFound($0.explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
-    Way("UDILinking.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:)") {
       isFound($0.explain((any Domestic).self, named: withNumber, search: $1, with: 1))
     },
   ]
@@ -433,10 +433,10 @@ private protocol Domestic: AnyObject {}
   ]
 
   nonisolated private static let objectsExplaining = [
-    Way("UDILinking.explain(_:named:search:)") {
+    Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, search: $1))
     },
-    Way("UDILinking.explain(_:named:search:)") {
+    Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Domestic).self, search: $1))
     },
     Way("UDILinking.explain(_:search:)") {
@@ -445,10 +445,10 @@ private protocol Domestic: AnyObject {}
     Way("UDILinking.explain(_:search:)") {
       isFound(Asker().attached(to: $0).explain(UDIKey((any Domestic).self), search: $1))
     },
-    Way("UDILinking.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
-    Way("UDILinking.explain(_:named:search:with:_:)") {
+    Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Domestic).self, named: withNumber, search: $1, with: 1))
     },
   ]

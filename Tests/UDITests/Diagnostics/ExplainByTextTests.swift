@@ -24,7 +24,7 @@ private enum Side { case left }
             == context.explain((any Service).self, named: UDIName(Side.left), search: search))
       }
     }
-    let quoted = root.snapshot().contexts[0].bindings[1].name
+    let quoted = root.snapshot().contexts[0].entries[1].name
     #expect(
       child.explain(typeNamed: typeName, named: quoted, search: nil)
         == child.explain((any Service).self, named: "a \"quoted\" name"))
@@ -54,7 +54,7 @@ private enum Side { case left }
     do { context.bind(Plain(), as: (any Service).self) }
     let explanation = context.explain((any Service).self)
     #expect(context.link((any Service).self) == nil)
-    #expect(context.snapshot().contexts[0].bindings.isEmpty)
+    #expect(context.snapshot().contexts[0].entries.isEmpty)
     #expect(
       context.explain(typeNamed: typeName, named: nil, search: nil)?.summary
         == explanation.summary)

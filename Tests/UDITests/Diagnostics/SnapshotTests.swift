@@ -27,7 +27,7 @@ import UDI
           ▸ Empty
         """)
     #expect(snapshot == root.snapshot())
-    let binding = try #require(snapshot.contexts[1].bindings.first)
+    let binding = try #require(snapshot.contexts[1].entries.first)
     #expect(binding.fileID == #fileID && binding.line > 0)
     #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
   }
@@ -48,10 +48,8 @@ import UDI
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {
     let json = """
       {"contexts": [
-        {"tag": "a", "parent": 7, "isScope": false, "search": "lineage", "isSetUpPending": false, "removedBindings": [],
-         "overrides": [], "bindings": [], "providers": []},
-        {"tag": "b", "parent": 1, "isScope": true, "search": "local", "isSetUpPending": true, "removedBindings": [],
-         "overrides": [], "bindings": [], "providers": []}
+        {"tag": "a", "parent": 7, "isScope": false, "search": "lineage", "removedBindings": [], "entries": []},
+        {"tag": "b", "parent": 1, "isScope": true, "search": "local", "removedBindings": [], "entries": []}
       ], "dependents": [], "uses": []}
       """
     let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))
@@ -69,7 +67,7 @@ import UDI
       snapshot = context.snapshot()
     }
     #expect(observed == nil)
-    #expect(snapshot?.contexts.first?.bindings.first?.className == "Plain")
+    #expect(snapshot?.contexts.first?.entries.first?.className == "Plain")
   }
 
   @Test func providersAreListedBehindBindings() throws {
@@ -88,9 +86,9 @@ import UDI
           ◦ UDITests.Alpha: made, context
           ◦ UDITests.Beta named "n": not made, weak
         """)
-    #expect(snapshot.contexts[0].providers[1].line == line && snapshot.contexts[0].providers[1].fileID == #fileID)
+    #expect(snapshot.contexts[0].entries[2].line == line && snapshot.contexts[0].entries[2].fileID == #fileID)
     let held = context.link((any Beta).self, named: "n")
-    #expect(context.snapshot().contexts[0].providers[1].isMade)
+    #expect(context.snapshot().contexts[0].entries[2].kind == .kept)
     withExtendedLifetime(held) {}
   }
 
@@ -100,16 +98,16 @@ import UDI
     root.register((any Beta).self) { (_, number: Int, text: String) in Made() }
     let contexts = root.snapshot().contexts
     #expect(contexts.map(\.search) == [.lineage, .local])
-    #expect(contexts[0].providers.first?.argumentTypes == ["Swift.Int", "Swift.String"])
-    #expect(contexts[1].providers.map(\.className) == [nil])
+    #expect(contexts[0].entries.first?.argumentTypes == ["Swift.Int", "Swift.String"])
+    #expect(contexts[1].entries.map(\.className) == [nil])
   }
 
   @Test func aProviderSaysWhatItKeeps() {
     let context = UDIContext(tag: "context")
     context.register((any Alpha).self, lifetime: .context) { Made() }
-    #expect(context.snapshot().contexts[0].providers.first?.className == nil)
+    #expect(context.snapshot().contexts[0].entries.first?.className == nil)
     _ = context.link((any Alpha).self)
-    #expect(context.snapshot().contexts[0].providers.first?.className == "Made")
+    #expect(context.snapshot().contexts[0].entries.first?.className == "Made")
   }
 
   @Test func aSnapshotSaysWhatIsGone() throws {
@@ -125,7 +123,7 @@ import UDI
     _ = root.link((any Service).self, named: "dead")
     let contexts = root.snapshot().contexts
     let gone = contexts[0].removedBindings
-    #expect(gone.map(\.reason) == [.replaced, .withdrawn, .dead])
+    #expect(gone.map(\.kind) == [.replaced, .withdrawn, .dead])
     #expect(gone.map(\.typeName) == Array(repeating: "UDITests.Service", count: 3))
     #expect(gone.map(\.name) == ["Swift.Int 1", nil, "dead"])
     #expect(gone.map(\.isAlive) == [true, true, false])
@@ -143,7 +141,7 @@ import UDI
     let override = Override(
       (any Service).self, named: nil, with: Plain(), isSendable: true, in: context, #fileID, #line)
     let snapshot = context.snapshot()
-    #expect(snapshot.contexts[0].overrides.map(\.className) == ["Plain"])
+    #expect(snapshot.contexts[0].entries.map(\.kind) == [.override, .live])
     #expect(
       snapshot.description == """
         ▸ context
@@ -152,7 +150,7 @@ import UDI
         """)
     #expect(snapshot.mermaid().contains("[[\"UDITests.Service: Plain, put there by a test\"]]"))
     override.end()
-    #expect(context.snapshot().contexts[0].overrides.isEmpty)
+    #expect(context.snapshot().contexts[0].entries.map(\.kind) == [.live])
   }
 
   @Test("What does not fit is counted: 10,000 contexts in a few lines")

@@ -92,7 +92,7 @@ import Testing
         } catch { continuation.resume(returning: error) }
       }
     }
-    #expect((error as? UDILinkError)?.cause == .asynchronous)
+    #expect((error as? UDILinkError)?.cause == .asynchronous(nil))
     #expect(await path == ["Alpha", "Beta", "Alpha"])
   }
 

@@ -392,7 +392,7 @@ func untilCancelled() async throws {
       return Plain()
     }
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
-    #expect(error?.cause == .asynchronous)
+    #expect(error?.cause == .asynchronous(nil))
   }
 
   // MARK: - Explanations
@@ -402,9 +402,9 @@ func untilCancelled() async throws {
       await Task.yield(); return Plain()
     }
     let error = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
-    #expect(error?.cause == .asynchronous)
+    #expect(error?.cause == .asynchronous(nil))
     #expect(error?.description.contains("`obtain`") == true)
-    #expect(context.explain((any Service).self).cause == .asynchronous)
+    #expect(context.explain((any Service).self).cause == .asynchronous(nil))
   }
 
   @Test func nilAndErrorsAreNotKept() async throws {

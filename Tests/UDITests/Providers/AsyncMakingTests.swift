@@ -193,7 +193,7 @@ import Testing
       return Plain()
     }
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Service).self) }
-    #expect(error?.cause == .asynchronous)
+    #expect(error?.cause == .asynchronous(nil))
   }
 
   @Test(.misuses(.notMade)) func aLookupThatWentWithoutIsReported() async throws {

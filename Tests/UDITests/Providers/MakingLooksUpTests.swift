@@ -133,13 +133,13 @@ import UDI
     let middle = try root.makeChild(tag: "middle")
     try middle.addChild(child)
     do { root.bind(Plain("dead"), as: (any Other).self) }
-    #expect(root.snapshot().contexts[0].bindings.map(\.className) == [nil])
+    #expect(root.snapshot().contexts[0].entries.filter { !$0.isProvider }.map(\.kind) == [.dead])
     middle.register((any Service).self) { context in
       #expect(context.link((any Other).self) == nil)
       return Plain("made")
     }
     #expect(middle.link((any Service).self) != nil)
-    #expect(root.snapshot().contexts[0].bindings.isEmpty)
+    #expect(root.snapshot().contexts[0].entries.allSatisfy { $0.isProvider })
     #expect(middle.link((any Other).self) === below)
   }
 

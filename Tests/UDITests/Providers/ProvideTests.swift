@@ -27,7 +27,7 @@ struct ProvideTests {
     let line = #line + 1
     let registration = context.provide(Made("a", census), as: Made.self).implements((any Beta).self)
     #expect(registration.line == line && registration.lifetime == .context)
-    #expect(context.snapshot().contexts[0].providers.first?.isMade == true)
+    #expect(context.snapshot().contexts[0].entries.first?.kind == .kept)
     let made = try context.require(Made.self)
     #expect(try context.require((any Beta).self) === made)
     context.reset()

@@ -9,7 +9,7 @@ import UDITesting
   @Test func tenThousandLogInsLeaveNothingBehind() async throws {
     let server = compose(AppContext)
     try await AppContext.warmUp()
-    let providers = AppContext.snapshot().contexts[0].providers.count
+    let providers = AppContext.snapshot().contexts[0].entries.count { $0.isProvider }
     var remains: [Remains] = []
     var sizes: [Int] = []
     for count in 1...10_000 {
@@ -21,7 +21,7 @@ import UDITesting
     #expect(remains.count == 100)
     #expect(remains.count { !$0.isEmpty } == 0)
     #expect(AppContext.descendants.isEmpty)
-    #expect(AppContext.snapshot().contexts[0].providers.count == providers)
+    #expect(AppContext.snapshot().contexts[0].entries.count { $0.isProvider } == providers)
     #expect(server.openEnds == .none)
     #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
     // Sessions that leave more than 500 bytes each would fail this; a whole session takes many times as much.

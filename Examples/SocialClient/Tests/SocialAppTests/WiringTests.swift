@@ -17,8 +17,8 @@ import UDITesting
     compose(AppContext)
     try await AppContext.warmUp()
     try await AppContext.logIn()
-    let providers = AppContext.snapshot().contexts.flatMap(\.providers)
-    #expect(providers.count { $0.isMade } > 40)
+    let entries = AppContext.snapshot().contexts.flatMap(\.entries)
+    #expect(entries.count { $0.kind == .kept } > 40)
     try await AppContext.close()
   }
 

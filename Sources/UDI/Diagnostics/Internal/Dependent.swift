@@ -1,9 +1,9 @@
 /// The object or provider that looks something up, for the record of who needs what.
-enum Dependent {
-  /// An object that looks something up with one of its verbs or property wrappers.
-  case object(UDIAttachment, Any.Type)
-  /// A provider whose factory is running.
-  case provider(Provider)
+struct Dependent {
+  /// The object's attachment, or the provider.
+  let identity: AnyObject
+  /// The class of the object; nil for a provider.
+  let objectType: Any.Type?
 }
 
 extension UDIContext {
@@ -15,17 +15,16 @@ extension UDIContext {
   @inline(never)
   func presentDependent(_ asker: Asker?) -> Dependent? {
     guard UDIRecording.isOn else { return nil }
-    if let asker {
+    if let object = asker?.object {
       // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
       // itself is performing the lookup, so its conformance may be used here.
-      return (asker.object as? any UDIObject).map { .object($0._attachedContext, type(of: asker.object)) }
+      return (object as? any UDIObject).map { Dependent(identity: $0._attachedContext, objectType: type(of: object)) }
     }
     PerThread.prepare()
-    if let resolution = PerThread.presentResolution {
-      if resolution.read({ $0.isTelling }) { return nil }
-      if let provider = resolution.read({ $0.runningProvider }) { return .provider(provider) }
-    }
-    return AsyncCall.currentProvider.map { .provider($0) }
+    let resolution = PerThread.presentResolution
+    if resolution?.read({ $0.isTelling }) == true { return nil }
+    let provider = resolution?.read { $0.runningProvider } ?? AsyncCall.currentProvider
+    return provider.map { Dependent(identity: $0, objectType: nil) }
   }
 
   /// Marks this context, so that lookups that begin here are recorded.

@@ -28,12 +28,10 @@ extension UDIContext {
   func linkError(
     _ failure: ProviderFailure, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
   ) -> UDILinkError {
-    let explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
+    var explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency before the explanation was made.
-    if case .found(let place) = explanation.cause {
-      return UDILinkError(explanation: explanation.with(.cameLater(place)))
-    }
-    return UDILinkError(explanation: explanation)
+    if case .found(let place) = explanation.cause { explanation.cause = .cameLater(place) }
+    return UDILinkError(explanation)
   }
 
   /// Reports that a non-throwing lookup found a provider but got no instance from it. It is not a misuse if nothing is
@@ -52,7 +50,7 @@ extension UDIContext {
     case let failure as ProviderFailure:
       let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
       let explanation = UDIExplanation(type, entry.key.name, direction, failure.cause ?? .notRegistered)
-      message = UDILinkError(explanation: explanation, site: entry.site).seen(by: asker).message
+      message = UDILinkError(explanation, site: entry.site).seen(by: asker).message
     case let missing as UDILinkError: message = missing.seen(by: asker).message
     default:
       let caller = asker.map { ", called for \(UDILinkError.Step($0))," } ?? ""
@@ -68,12 +66,12 @@ extension UDIAttachment {
   @usableFromInline
   @inline(never)
   func explained(_ error: any Error, _ asker: Asker) -> any Error {
-    guard let error = error as? UDILinkError else { return error }
+    guard var error = error as? UDILinkError else { return error }
     // If the chain has more than one step, it was a factory that asked. The factory's lookup began in the factory's
     // context, so the attachment is not the cause.
     guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
-    let explanation = error.explanation.blaming(unattached: type(of: asker.object))
-    return UDILinkError(explanation: explanation, chain: error.chain).seen(by: asker)
+    error.explanation = error.explanation.blaming(unattached: type(of: asker.object))
+    return error.seen(by: asker)
   }
 }
 
@@ -85,7 +83,7 @@ extension ProviderFailure {
     case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
-    case .asynchronous(let unmade): .asynchronous(after: Tree.change { _ in unmade.provider.failure })
+    case .asynchronous(let unmade): .asynchronous(Tree.change { _ in unmade.provider.failure }.map { .init($0) })
     case .notSendable: .notSendable
     case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
     case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
@@ -107,10 +105,8 @@ extension Error {
   /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool {
     if case .asynchronous? = self as? ProviderFailure { return true }
-    return switch (self as? UDILinkError)?.cause {
-    case .asynchronous, .asynchronousFailed: true
-    default: false
-    }
+    if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
+    return false
   }
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.

@@ -1,79 +1,72 @@
 /// The record that an object or a factory has looked up a dependency. The record keeps none of them alive.
 struct RecordedUse {
-  /// The attachment and the class of the object that looked the dependency up; nil if a factory did.
-  private(set) weak var attachment: UDIAttachment?
+  /// The attachment of the object that looked the dependency up, or the provider whose factory did.
+  private(set) weak var dependent: AnyObject?
+  /// The class of the object; nil for a provider.
   let objectType: Any.Type?
-  /// The provider whose factory looked the dependency up; nil if an object did.
-  private(set) weak var provider: Provider?
-  /// The type that was looked up.
-  let type: TypeIdentity
-  /// The description of the name that was looked up, if there was one.
-  let name: String?
-  let keyID: UInt64
+  /// What was looked up.
+  let key: KeyIdentity
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
+  /// Identifies the record under the key: the address of the provider, or of the object's attachment; and the address
+  /// of the entry that the provider's factory found, or 0. For an object, only its latest result is recorded. A factory
+  /// runs for several contexts, so each of its results is recorded.
+  fileprivate let id: [UInt]
+  /// A later record has a higher number.
+  fileprivate let number: Int
 
-  fileprivate init(_ dependent: Dependent, _ entry: Entry) {
-    switch dependent {
-    case .object(let attachment, let type): (self.attachment, objectType) = (attachment, type)
-    case .provider(let provider): (self.provider, objectType) = (provider, nil)
-    }
-    (type, name) = (entry.key.type, entry.name?.description)
-    keyID = entry.keyID
-    self.entry = entry
+  /// The dependent as seen under the tree lock; nil if the object has been released or the provider has been removed.
+  ///
+  /// - Returns: What identifies the dependent among all that are alive; the address of the object or the provider; the
+  ///   node of the context that the object is attached to or that the provider is registered in; and a description.
+  func sighting(
+    _ garbage: inout Garbage
+  ) -> (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDISnapshot.Dependent)? {
+    guard let dependent else { return nil }
+    garbage.add(dependent)
+    let provider = dependent as? Provider
+    let attachment = dependent as? UDIAttachment
+    let context = attachment?.context
+    if let context { garbage.add(context) }
+    let node = provider?.node ?? context?.withNode { $0 }
+    if provider != nil, node == nil { return nil }
+    let description = UDISnapshot.Dependent(
+      isProvider: provider != nil, typeName: (provider?.key.type ?? objectType.map { .of($0) })?.text ?? "",
+      name: provider?.name?.description, fullPath: node?.fullPath ?? [])
+    let address = attachment?.address ?? Unretained(dependent).address
+    return (ObjectIdentifier(dependent), address, node, description)
+  }
+
+  /// Whether the dependent or the dependency is gone.
+  fileprivate func isStale(_ garbage: inout Garbage) -> Bool {
+    let (dependent, entry) = (dependent, entry)
+    for case let loaded? in [dependent, entry] { garbage.add(loaded) }
+    return dependent == nil || (dependent as? Provider).map { $0.node == nil } ?? false || entry?.node == nil
   }
 }
 
 /// The records of who needs what. Call everything here under the tree lock.
 extension UDIRecording {
-  /// Identifies a record. For an object, only its latest result under a key is recorded. A factory runs for several
-  /// contexts, so each of its results is recorded.
-  fileprivate struct UseID: Hashable {
-    /// The provider's id, or the address of the object's attachment.
-    private let dependent: UInt
-    private let isProvider: Bool
-    let key: UInt64
-    private let entry: UInt
-
-    init(_ dependent: Dependent, _ found: Entry) {
-      key = found.keyID
-      switch dependent {
-      case .object(let attachment, _):
-        (self.dependent, isProvider, entry) = (Unretained(attachment).address, false, 0)
-      case .provider(let provider):
-        (self.dependent, isProvider, entry) = (provider.id, true, Unretained(found).address)
-      }
-    }
-  }
-
-  /// The records by their numbers. A later record has a higher number. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [Int: (id: UseID, use: RecordedUse)] = [:]
-  /// The number of each record. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var useNumbers: [UseID: Int] = [:]
-  /// For the id of each key, the numbers of the records of lookups under that key. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var useNumbersOfKeys: [UInt64: Set<Int>] = [:]
-  /// The number of the latest record. Guarded by the tree lock.
+  /// The records, by the ids of the keys and then by their own. Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [UInt64: [[UInt]: RecordedUse]] = [:]
+  /// The number of records, and that of the latest record. Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var useCount = 0
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
 
   /// All records, the oldest first.
-  static var allUses: [RecordedUse] { unsafe uses.sorted { $0.key < $1.key }.map(\.value.use) }
+  static var allUses: [RecordedUse] { unsafe uses.values.flatMap(\.values).sorted { $0.number < $1.number } }
 
   /// The records of lookups under the given key, the oldest first.
   static func uses(of key: UInt64) -> [RecordedUse] {
-    unsafe (useNumbersOfKeys[key] ?? []).sorted().compactMap { unsafe uses[$0]?.use }
+    unsafe (uses[key] ?? [:]).values.sorted { $0.number < $1.number }
   }
 
-  static func removeAllUses() {
+  static func removeAllUses() { keepUses([]) }
+
+  private static func keepUses(_ kept: some Collection<RecordedUse>) {
     unsafe uses = [:]
-    unsafe useNumbers = [:]
-    unsafe useNumbersOfKeys = [:]
-  }
-
-  private static func removeUse(_ number: Int) {
-    guard let id = unsafe uses.removeValue(forKey: number)?.id else { return }
-    unsafe useNumbers[id] = nil
-    unsafe useNumbersOfKeys[id.key]?.remove(number)
-    if unsafe useNumbersOfKeys[id.key]?.isEmpty == true { unsafe useNumbersOfKeys[id.key] = nil }
+    unsafe useCount = kept.count
+    for use in kept { unsafe uses[use.key.id, default: [:]][use.id] = use }
   }
 
   /// Records that a dependent has found an entry.
@@ -82,37 +75,27 @@ extension UDIRecording {
     // since the caller's check.
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
-    let id = UseID(dependent, entry)
-    if let number = unsafe useNumbers[id], let present = unsafe uses[number]?.use {
+    let entryID = dependent.objectType == nil ? Unretained(entry).address : 0
+    let id = [Unretained(dependent.identity).address, entryID]
+    if let present = unsafe uses[entry.keyID]?[id] {
       let presentEntry = present.entry
       if let presentEntry { garbage.add(presentEntry) }
-      // The record might be that of a released object or removed provider, whose address or id has been used again.
-      if presentEntry === entry, present.attachment != nil || present.provider != nil { return }
-      removeUse(number)
-    } else if unsafe uses.count >= capacityOfUses {
-      dropUses(&garbage)
+      // The record might be that of a released object or removed provider, whose address has been used again.
+      if presentEntry === entry, present.dependent != nil { return }
+    } else {
+      if unsafe useCount >= capacityOfUses { dropUses(&garbage) }
+      unsafe useCount += 1
     }
     unsafe lastUse += 1
-    unsafe uses[lastUse] = (id, RecordedUse(dependent, entry))
-    unsafe useNumbers[id] = lastUse
-    unsafe useNumbersOfKeys[id.key, default: []].insert(lastUse)
+    unsafe uses[entry.keyID, default: [:]][id] = RecordedUse(
+      dependent: dependent.identity, objectType: dependent.objectType, key: entry.key, entry: entry, id: id,
+      number: lastUse)
   }
 
   /// Drops records until a quarter of the capacity is free: first records whose dependent or dependency is gone, then
   /// the oldest.
   private static func dropUses(_ garbage: inout Garbage) {
-    for number in unsafe uses.filter({ $0.value.use.isStale(&garbage) }).keys { removeUse(number) }
-    let excess = unsafe uses.count - capacityOfUses * 3 / 4
-    if excess > 0 { for number in unsafe uses.keys.sorted().prefix(excess) { removeUse(number) } }
-  }
-}
-
-extension RecordedUse {
-  /// Whether the dependent or the dependency is gone.
-  fileprivate func isStale(_ garbage: inout Garbage) -> Bool {
-    let (attachment, provider, entry) = (attachment, provider, entry)
-    for case let loaded? in [attachment, provider, entry] as [AnyObject?] { garbage.add(loaded) }
-    return attachment == nil && provider?.node == nil || entry?.node == nil
+    keepUses(allUses.filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4))
   }
 }
 

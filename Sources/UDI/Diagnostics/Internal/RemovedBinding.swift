@@ -1,27 +1,16 @@
 /// The record of a binding that has been removed.
 struct RemovedBinding {
-  /// Why the binding was removed: its object had been released, another `bind` replaced or withdrew the binding, or the
-  /// binding was withdrawn when the context that its object was attached to ended.
-  let kind: UDIExplanation.Finding.Kind
-  /// The call that replaced or withdrew the binding, if there was one.
-  let endedBy: UDICallSite?
+  /// The binding, as it was removed.
+  let entry: UDIEntry
+  let key: KeyIdentity
   /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
   /// was noticed at once, so this is the time of the release.
-  let time: ContinuousClock.Instant
-  /// The type that the instance was bound under.
-  let type: TypeIdentity
-  /// The description of the name that the instance was bound under, if there was one.
-  let name: String?
-  let objectType: Any.Type?
+  let time = ContinuousClock.now
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: UDIReach
-  /// The call that made the binding.
-  let site: UDICallSite
-  /// If the instance bound itself, the call or the registration that had attached it, if that is known.
-  let attachSite: UDICallSite?
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
@@ -47,29 +36,6 @@ extension UDIRecording {
 
   static func removeAllRecords() { unsafe records = [:] }
 
-  /// Why a binding is removed while its object may still be alive.
-  enum Removal {
-    /// A call such as `unbind` asked for the removal. Nothing is recorded.
-    case wanted
-    /// The instance was bound in another context, by this call.
-    case bind(UDICallSite)
-    /// The context that the object is attached to has ended.
-    case endOfContext
-  }
-
-  /// Records that a binding is being removed from its context, unless its object is alive and a call has asked for the
-  /// removal.
-  @inline(never)
-  static func noteRemoval(of binding: Binding, _ removal: Removal, _ garbage: inout Garbage) {
-    guard let object = binding.object else { return add(binding, nil, .dead, nil, &garbage) }
-    garbage.add(object, of: binding)
-    switch removal {
-    case .wanted: break
-    case .bind(let site): add(binding, object, .withdrawn, site, &garbage)
-    case .endOfContext: add(binding, object, .withdrawn, nil, &garbage)
-    }
-  }
-
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
   ///
   /// This method drops two kinds of earlier records under the same key: those whose objects have been released, because
@@ -79,31 +45,40 @@ extension UDIRecording {
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
       let kept = known.filter { number in
-        guard let record = unsafe records[number], let object = record.object else { return false }
-        garbage.add(object, record.reach)
+        guard let record = unsafe records[number], let object = garbage.held(record.object, record.reach) else {
+          return false
+        }
         return Unretained(object).address != new.form.address
       }
       extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
     // recorded either: the new instance may have the old one's address, and could not be distinguished from it.
-    guard let replaced, replaced.form.address != new.form.address, let object = replaced.object else { return }
-    garbage.add(object, of: replaced)
-    add(replaced, object, .replaced, new.site, &garbage)
+    guard let replaced, replaced.form.address != new.form.address else { return }
+    noteRemoval(of: replaced, ifAlive: .replaced, ifDead: nil, by: new.site, &garbage)
   }
 
+  /// Records that a binding is being removed from its context.
+  ///
+  /// - Parameters:
+  ///   - alive: The record's kind if the object is alive. Nil to record nothing, because a call such as `unbind` has
+  ///     asked for the removal.
+  ///   - dead: The record's kind if the object has been released; nil to record nothing.
+  ///   - end: The call that replaces or withdraws the binding, if there is one.
   @inline(never)
-  private static func add(
-    _ binding: Binding, _ object: AnyObject?, _ kind: UDIExplanation.Finding.Kind, _ endedBy: UDICallSite?,
-    _ garbage: inout Garbage
+  static func noteRemoval(
+    of binding: Binding, ifAlive alive: UDIEntry.Kind?, ifDead dead: UDIEntry.Kind? = .dead,
+    by end: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
+    let object = garbage.held(binding.object, binding.reach)
     // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
-    guard isOn, let node = binding.node else { return }
+    guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
+    let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
+    let endedBy = object == nil ? nil : end
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
-      kind: kind, endedBy: endedBy, time: .now, type: binding.key.type, name: binding.name?.description,
-      objectType: object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType, object: object,
-      reach: binding.reach, site: binding.site, attachSite: (binding as? DetailedBinding)?.attachSite)
+      entry: UDIEntry(kind, binding, objectType, isAlive: object != nil, endedBy: endedBy), key: binding.key,
+      object: object, reach: binding.reach)
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)

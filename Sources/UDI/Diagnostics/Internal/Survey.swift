@@ -1,86 +1,57 @@
-/// The contexts that a lookup visits, and the entries that it comes across there. A survey is made under the tree lock.
-/// The cause is found later, without the lock, because finding it runs user code: objects are cast.
+/// An explanation that is being made: the contexts that a lookup visits, and the entries that it comes across there. A
+/// survey is made under the tree lock. The cause is found later, without the lock, because finding it runs user code:
+/// objects are cast.
 struct Survey {
-  /// A sighting, and the path of the context where it was made.
-  typealias Place = (path: [String], sighting: Sighting)
+  /// A sighting, and the place that it describes.
+  typealias Found = (sighting: Sighting, place: UDIExplanation.Place)
 
-  let key: KeyIdentity
-  let search: UDISearch
-  /// The path of the context where the lookup begins; empty if the survey visits no context.
-  private(set) var start: [String] = []
-  /// Whether the lookup goes upwards because it begins in a context that was given to a running factory.
-  private(set) var isInFactory = false
-  /// Whether one of the factories that run on this thread or task makes an instance that a provider keeps.
-  private(set) var makesWhatIsKept = false
-  /// Whether the lookup begins in a branch that has been taken out of a tree.
-  private(set) var isRemoved = false
-  /// Whether the context where the lookup begins is closed, or is being closed.
-  private(set) var isClosed = false
-  /// The contexts to list, in search order.
-  private(set) var contexts: [(path: [String], sightings: [Sighting])] = []
-  /// The number of contexts that are not listed because they have nothing relevant.
-  private(set) var emptyCount = 0
-  /// The number of contexts that have something relevant, but are not listed because there are too many.
-  private(set) var omittedCount = 0
-  private(set) var isAbridged = false
-  private(set) var answer: Place?
-  private(set) var equallyNear: [Place] = []
-  private(set) var equallyNearCount = 0
-  private(set) var outside: Place?
-  /// The path of the scope that contains `outside`, if the lookup finds nothing because it does not look into this
-  /// scope.
-  private(set) var scopePath: [String]?
+  private let key: KeyIdentity
+  /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
+  private(set) var explanation: UDIExplanation
+  private(set) var answer: Found?
+  /// The first binding under the key whose object is dead.
+  private var firstDead: Entry?
+  /// The cause if the lookup finds nothing because it does not look in the nearest place outside.
+  private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
-  private(set) var candidates: [Place] = []
-  /// The first objects and providers that have looked up the dependency, in the order of their lookups.
-  private(set) var dependents: [DependentSighting] = []
-  /// The number of all objects and providers that have looked up the dependency.
-  private(set) var dependentCount = 0
+  private(set) var candidates: [Found] = []
   /// Keeps the objects in the survey alive. It may by now hold the last references to them.
   private var garbage = Garbage()
 
   /// While fewer contexts than this are listed, contexts that have nothing relevant are listed, too, to show the order
-  /// of the search. Also the maximum number of equally near places that are listed.
+  /// of the search.
   private static var shownInOrder: Int { 12 }
-  /// The maximum number of contexts that are listed.
-  private static var enough: Int { 100 }
   /// The maximum number of candidates under other types that are collected.
   private static var enoughCandidates: Int { 32 }
   /// The maximum number of records of removed bindings that are listed for one context.
   private static var enoughRecords: Int { 3 }
-  /// The maximum number of dependents that are listed.
-  private static var enoughDependents: Int { 12 }
-
-  /// Makes a survey that visits no context.
-  init(_ key: KeyIdentity, _ search: UDISearch) {
-    self.key = key
-    self.search = search
-  }
 
   /// Visits the contexts that a lookup visits, up to its answer, and the places that are as near as the answer. If
   /// there is no answer, looks for the nearest place that has the dependency. Call this under the tree lock.
   ///
   /// - Parameter limit: The maximum number of contexts to visit.
   init(_ key: KeyIdentity, from first: Node, _ search: UDISearch?, limit: Int) {
-    self.init(key, first.direction(of: search))
-    start = first.fullPath
-    isClosed = first.treeLocked.state.isEnding
-    isInFactory = search == nil && first.isHandedToFactory
-    if isInFactory {
+    self.key = key
+    explanation = UDIExplanation(key.type.firstType, key.name, first.direction(of: search), .notRegistered)
+    explanation.fullPath = first.fullPath
+    explanation.isInFactory = search == nil && first.isHandedToFactory
+    if explanation.isInFactory {
       let making =
         PerThread.resolution.read { $0.runningProviders } + [AsyncCall.current?.content?.provider].compactMap(\.self)
-      makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
+      explanation.makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
     }
-    first.visit(self.search) { branch in
+    first.visit(explanation.search) { branch in
       lookBelow(branch, limit: limit)
-      return answer != nil || isAbridged ? () : nil
+      return answer != nil || explanation.isAbridged ? () : nil
     } alone: { node in
-      isAbridged = contexts.count + emptyCount + omittedCount >= limit
-      if !isAbridged { look(at: node) }
-      return answer != nil || isAbridged ? () : nil
+      explanation.isAbridged = explanation.contexts.count + explanation.omittedCount >= limit
+      if !explanation.isAbridged { look(at: node) }
+      return answer != nil || explanation.isAbridged ? () : nil
     }
+    if limit == .max { noteDependents(from: first) }
     if answer != nil { return }
-    isRemoved = first.root.treeLocked.hasLostParent
+    if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
+    if first.treeLocked.state.isEnding { explanation.cause = .contextClosed(fullPath: explanation.fullPath) }
     lookOutside(from: first, limit: limit)
   }
 
@@ -88,24 +59,16 @@ struct Survey {
   mutating func release() { garbage.release() }
 
   /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
-  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now. Call this
-  /// under the tree lock.
-  mutating func noteDependents(from first: Node, _ garbage: inout Garbage) {
-    let entry = first.nearestEntry(key.id, search)?.object
-    if let entry { garbage.add(entry) }
-    let registered = entry?.registeredEntry
-    if let registered { garbage.add(registered) }
-    let root = first.root
+  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now.
+  private mutating func noteDependents(from first: Node) {
+    let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
     for use in UDIRecording.uses(of: key.id) {
       let found = use.entry
       if let found { garbage.add(found) }
-      let isMeant = entry == nil ? found?.node == nil : found != nil && found === registered
-      guard isMeant, let dependent = DependentSighting(of: use, &garbage) else { continue }
-      if entry == nil, dependent.node?.root != root { continue }
-      guard known.insert(dependent.id).inserted else { continue }
-      dependentCount += 1
-      if dependents.count < Self.enoughDependents { dependents.append(dependent) }
+      guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
+      if meant == nil, seen.node?.root != first.root { continue }
+      if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
     }
   }
 
@@ -119,50 +82,46 @@ struct Survey {
       levels.append(level)
       look(at: element.node)
     }
-    isAbridged = nodes.isCutShort
+    explanation.isAbridged = nodes.isCutShort
   }
 
   /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its
   /// entries for other types as candidates.
   private mutating func look(at node: Node) {
-    var sightings = sightings(of: key, at: node)
-    let answering = sightings.first { !$0.isGone }
+    let own = sightings(of: key, at: node)
+    answer = answer ?? found(among: own, at: node)
+    firstDead = firstDead ?? own.first?.source
+    var findings = own.map(\.entry)
     for record in UDIRecording.records(of: key, in: node).prefix(Self.enoughRecords) {
-      sightings.append(Sighting(record, of: key, &garbage))
+      findings.append(Sighting(record, &garbage).entry)
     }
     node.shared.slots.forEach { slot in
       guard slot.state.depth == 0, let other = slot.state.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
-        sightings += self.sightings(of: other.key, at: node)
+        findings += sightings(of: other.key, at: node).map(\.entry)
       } else if candidates.count < Self.enoughCandidates,
-        let candidate = self.sightings(of: other.key, at: node).first(where: { !$0.isGone })
+        let candidate = found(among: sightings(of: other.key, at: node), at: node)
       {
-        candidates.append((node.fullPath, candidate))
+        candidates.append(candidate)
       }
     }
-    if contexts.count < (sightings.isEmpty ? Self.shownInOrder : Self.enough) {
-      contexts.append((node.fullPath, sightings))
-    } else if sightings.isEmpty {
-      emptyCount += 1
+    if explanation.contexts.count < (findings.isEmpty ? Self.shownInOrder : UDIExplanation.enoughContexts) {
+      explanation.contexts.append(.init(fullPath: node.fullPath, findings: findings))
     } else {
-      omittedCount += 1
+      explanation.omittedCount += 1
     }
-    guard let answering else { return }
-    guard answer != nil else { return answer = (node.fullPath, answering) }
-    equallyNearCount += 1
-    if equallyNear.count < Self.shownInOrder { equallyNear.append((node.fullPath, answering)) }
   }
 
   /// The entries of the given node under the given key, whether their objects are alive or not.
   private mutating func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
-    var found: [Sighting] = []
-    if let substitute = node.override(key.id), let instance = substitute.instance {
-      found.append(Sighting(substitute, instance, &garbage))
-    }
-    if let binding = node.ownBinding(key) { found.append(Sighting(binding, &garbage)) }
-    if let provider = node.provider(key.id) { found.append(Sighting(provider, &garbage)) }
-    return found
+    let entries: [Entry?] = [node.override(key.id), node.ownBinding(key), node.provider(key.id)]
+    return entries.compactMap(\.self).map { Sighting($0, &garbage) }
+  }
+
+  /// The first of the sightings that a lookup would find.
+  private func found(among sightings: [Sighting], at node: Node) -> Found? {
+    sightings.first { !$0.entry.isGone }.map { ($0, .init(fullPath: node.fullPath, finding: $0.entry)) }
   }
 
   /// Looks for the nearest place that has something under the key, after the search itself has found nothing. Looks
@@ -176,13 +135,14 @@ struct Survey {
     var rest = limit
     var visited: Node?
     for node in first.andAncestors {
-      if node != first || !search.looks.below { outside = nearestPlace(below: node) }
-      if outside != nil { return }
+      if node != first || !explanation.search.looks.below, let place = nearestPlace(below: node) {
+        (explanation.nearestOutside, outside) = (place, .outOfReach(place))
+        return
+      }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let scope = nodes.next()?.node {
         guard scope != node, scope.treeLocked.isScope, let place = nearestPlace(below: scope) else { continue }
-        outside = place
-        scopePath = scope.fullPath
+        (explanation.nearestOutside, outside) = (place, .inScope(place, scopePath: scope.fullPath))
         return
       }
       rest = nodes.rest
@@ -192,12 +152,10 @@ struct Survey {
 
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
   /// been released.
-  private mutating func nearestPlace(below first: Node) -> Place? {
+  private mutating func nearestPlace(below first: Node) -> UDIExplanation.Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
-      if let node = entry.node, let sighting = sightings(of: key, at: node).first(where: { !$0.isGone }) {
-        return (node.fullPath, sighting)
-      }
+      if let node = entry.node, let found = found(among: sightings(of: key, at: node), at: node) { return found.place }
       entry.withdraw(&garbage)
       // If `withdraw` has not removed the entry, give up, because otherwise this loop would never end.
       if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }

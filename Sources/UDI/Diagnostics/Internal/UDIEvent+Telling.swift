@@ -1,17 +1,13 @@
 /// Where the events come from. Do not call anything here under a lock.
 extension UDIContext {
-  /// Notifies the observer that a lookup that began here has found nothing.
+  /// Notifies the observer that a lookup that began here has found nothing. Does nothing if `obtain` is under way and
+  /// will make what is missing, because `obtain` then repeats the lookup.
+  ///
+  /// - Parameter error: The error with which the lookup ended, if any.
   @inline(never)
-  func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool) {
+  func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: (any Error)? = nil) {
+    if let error, error.needsObtain, PerThread.resolution.read(\.isObtaining) { return }
     UDIEvent.Missed.tell(type, name, path: fullPath, isRequired: isRequired)
-  }
-
-  /// Does the same for a lookup that ended with an error. Does nothing if `obtain` is under way and will make what is
-  /// missing, because `obtain` then repeats the lookup.
-  @inline(never)
-  func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: any Error) {
-    if error.needsObtain, PerThread.resolution.read(\.isObtaining) { return }
-    tellMiss(type, name, isRequired: isRequired)
   }
 }
 

@@ -20,10 +20,11 @@ class Binding: Entry, @unchecked Sendable {
   /// The next older binding of the same instance.
   final var nextOfInstance: Unretained<Binding>?
 
-  override func withdraw(_ garbage: inout Garbage) { withdraw(.wanted, &garbage) }
+  override func withdraw(_ garbage: inout Garbage) { withdraw(ifAlive: nil, &garbage) }
 
-  final func withdraw(_ removal: UDIRecording.Removal, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, removal, &garbage) }
+  /// Withdraws the binding, and records this: see `UDIRecording.noteRemoval`.
+  final func withdraw(ifAlive kind: UDIEntry.Kind?, by end: UDICallSite? = nil, _ garbage: inout Garbage) {
+    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
     takeOut(&garbage)
   }
 
@@ -104,6 +105,6 @@ extension Node {
   func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
     var all: [DetailedBinding] = []
     treeLocked.extras?.bindingsElsewhere.forEach { all.append($0.object) }
-    for binding in all { binding.withdraw(.endOfContext, &garbage) }
+    for binding in all { binding.withdraw(ifAlive: .withdrawn, &garbage) }
   }
 }

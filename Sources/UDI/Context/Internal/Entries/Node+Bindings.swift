@@ -22,7 +22,8 @@ extension Node {
     }
     if moving, hasOthers {
       InstanceChain.bindings(at: binding.form.address) { other in
-        if other !== binding, other.key === binding.key { other.withdraw(.bind(binding.site), &garbage) }
+        guard other !== binding, other.key === binding.key else { return }
+        other.withdraw(ifAlive: .withdrawn, by: binding.site, &garbage)
       }
     }
     if treeLocked.bindings.looksForDeadEntries {

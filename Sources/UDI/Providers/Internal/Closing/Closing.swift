@@ -17,7 +17,7 @@ final class Closing: Activity, @unchecked Sendable {
   var providers: [(provider: Provider, node: Node)] = []
   /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
   private var awaited: [(run: Closing, number: UInt)] = []
-  private var failures: [UDICloseError.Failure] = []
+  private var failures: [UDIFailure] = []
   /// Whether no caller waits for the run. In that case, its error is reported, because no caller gets it.
   private var isUnattended = true
 
@@ -115,7 +115,7 @@ final class Closing: Activity, @unchecked Sendable {
       try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
       let path = step.context.change { node, _ in node.fullPath }
-      failures.append(UDICloseError.Failure(step.provider, path, error))
+      failures.append(UDIFailure(step.provider, path, error))
       failure = error
     }
     step.drop()
@@ -200,7 +200,7 @@ extension Provider {
   }
 }
 
-extension UDICloseError.Failure {
+extension UDIFailure {
   init(_ provider: Provider, _ path: [String], _ error: any Error) {
     self.init(
       typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, error: error,
@@ -214,7 +214,7 @@ extension UDICloseError {
     for failure in failures {
       let message = "An `onClose` threw an error that no caller waited for: \(failure)"
       UDIReporter.current.report(
-        UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID, line: failure.line))
+        UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID ?? "", line: failure.line ?? 0))
     }
   }
 }

@@ -79,7 +79,7 @@ extension AsyncFactory {
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {
     do { try await Tree.change({ _ in closer })?.close(instance) } catch {
-      UDICloseError(failures: [UDICloseError.Failure(self, path, error)]).report()
+      UDICloseError(failures: [UDIFailure(self, path, error)]).report()
     }
   }
 }

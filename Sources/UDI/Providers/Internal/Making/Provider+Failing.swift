@@ -3,14 +3,10 @@ import Synchronization
 /// How a provider's factory failed. Contains a text instead of the error, because the error might hold the user's
 /// objects.
 final class FactoryFailure: Sendable {
-  enum Reason {
-    case threw(String)
-    case returnedNil
-    /// The instance is not of the type of an alias.
-    case notConvertible(from: Any.Type)
-  }
-
-  let reason: Reason
+  /// A description of the failure, for explanations.
+  let message: String
+  /// The cause, for explanations; nil if the factory threw an error.
+  let cause: UDIExplanation.Cause?
   /// The types of the arguments that the factory was given; if it returned nil, the types that it takes.
   let argumentTypes: [Any.Type]
   /// When the factory failed. If it returned nil several times in a row, the time of the first nil.
@@ -19,7 +15,7 @@ final class FactoryFailure: Sendable {
   /// Records that a factory returned nil. The record is the same for all arguments, so further nils in a row need no
   /// new record.
   init(nilOf provider: Provider) {
-    reason = .returnedNil
+    (message, cause) = (Self.nilMessage, .factoryReturnedNil)
     argumentTypes = provider.argumentTypes
     time = .now
   }
@@ -29,10 +25,12 @@ final class FactoryFailure: Sendable {
   /// - Returns: Nil if the factory did not run, because the caller made a mistake.
   init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
-    case ProviderFailure.notConvertible(let made): reason = .notConvertible(from: made)
+    case ProviderFailure.notConvertible(let made):
+      message = "the instance that the provider of \(describeType(made)) made does not conform"
+      cause = .notConvertible(from: TypeIdentity.of(made).text)
     case is ProviderFailure: return nil
-    case let missing as UDILinkError: reason = .threw(missing.summary)
-    default: reason = .threw(Self.shortened("\(error)"))
+    case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
+    default: (message, cause) = (Self.shortened("\(error)"), nil)
     }
     argumentTypes = arguments?.types ?? []
     time = .now
@@ -40,25 +38,11 @@ final class FactoryFailure: Sendable {
 
   /// Shortens a message before it is stored: an error's description might contain everything that a server sent.
   private static func shortened(_ text: String) -> String {
-    let limit = 1000
-    guard let end = text.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex), end < text.endIndex else {
-      return text
-    }
-    return "\(text[..<end])…"
+    text.dropFirst(1000).isEmpty ? text : "\(text.prefix(1000))…"
   }
 
   /// The message if the factory returned nil. Texts tell a factory that returned nil from one that failed by it.
   static let nilMessage = "it returned nil, and has made nothing since"
-
-  /// A description of the failure, for explanations.
-  var message: String {
-    switch reason {
-    case .threw(let text): text
-    case .returnedNil: Self.nilMessage
-    case .notConvertible(let made):
-      "the instance that the provider of \(describeType(made)) made does not conform"
-    }
-  }
 }
 
 extension Provider {

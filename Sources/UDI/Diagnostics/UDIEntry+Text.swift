@@ -1,0 +1,110 @@
+extension UDIEntry: CustomStringConvertible {
+  /// The key and the state, in one line: `Shop.Clock: SystemClock`, or `Shop.Store: made, context`.
+  public var description: String {
+    switch kind {
+    case .live: "\(key): \(object)"
+    case .dead, .replaced, .withdrawn: "\(key): \(kind)"
+    case .kept, .provider: "\(key): \(kind == .kept ? "made" : "not made"), \(lifetime ?? "")\(lastFailure)"
+    case .override: "\(key): \(object), put there by a test"
+    }
+  }
+
+  private var lastFailure: String {
+    guard let failure else { return "" }
+    return failure.isNil ? ", returned nil last time" : ", failed last time: \(oneLine(failure.message))"
+  }
+}
+
+// MARK: - The parts of sentences
+
+extension UDIEntry {
+  var key: String { describeKey(typeName, name) }
+  var object: String { className ?? "object" }
+  /// The file and the line of the registration.
+  package var site: String { "\(fileID):\(line)" }
+  /// Whether this is a binding whose object a lookup does not find any more.
+  package var isGone: Bool { kind == .dead || kind == .replaced || kind == .withdrawn }
+
+  /// A phrase that says what a lookup finds or found.
+  ///
+  /// - Parameter place: A phrase for the context, such as `in "App"`.
+  func found(_ place: String) -> String {
+    switch kind {
+    case .live, .dead, .replaced, .withdrawn: "the \(object) bound \(place) at \(site)"
+    case .kept: "the \(object) that the provider \(place) has made, registered at \(site)"
+    case .provider: "the provider \(place) makes one, registered at \(site)"
+    case .override: "the \(object) that a test has put \(place), at \(site)"
+    }
+  }
+
+  /// A phrase that says what a context has, for a list.
+  ///
+  /// - Parameter wanted: The key that is looked up. It is not repeated.
+  func listed(for wanted: String) -> String {
+    let age = deadFor?.inWords
+    let what =
+      switch kind {
+      case .live: "\(object), bound"
+      case .dead: "\(object), dead\(age.map { " for \($0)" } ?? ""), bound"
+      case .replaced, .withdrawn:
+        "\(object), \(end)\(age.map { " \($0) ago" } ?? "") and \(isAlive ? "still alive" : "dead by now"), bound"
+      case .kept: "\(object), kept by the \(provider) registered"
+      case .provider: "the \(provider) registered"
+      case .override: "\(object), put there by a test,"
+      }
+    return "\(what)\(key == wanted ? "" : " as \(key)") at \(site)"
+  }
+
+  private var provider: String {
+    let wants = argumentTypes.isEmpty ? "" : ", which wants \(describeArguments(argumentTypes))"
+    let failed = failure.map { failure in
+      failure.isNil
+        ? ", whose factory returned nil \(failure.circumstances)"
+        : ", whose factory failed \(failure.circumstances) (\(oneLine(failure.message)))"
+    }
+    let facts = wants + (failed ?? "")
+    return "provider (\(lifetime ?? ""))\(facts)\(facts.isEmpty ? "" : ",")"
+  }
+
+  /// A phrase that says where the object was attached; empty if that is not known.
+  var attachment: String {
+    guard let attachFileID, let attachLine else { return "" }
+    return ", where it was attached at \(attachFileID):\(attachLine),"
+  }
+
+  /// Whether this binding was withdrawn or replaced, and by which call.
+  var end: String {
+    guard let endFileID, let endLine else { return "withdrawn when the context that it was attached to ended" }
+    return "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID):\(endLine)"
+  }
+}
+
+extension UDIEntry.Failure {
+  /// Whether the factory returned nil.
+  fileprivate var isNil: Bool { message == FactoryFailure.nilMessage }
+
+  /// How the factory failed: the circumstances and the message.
+  var phrase: String { "failed the last time, \(circumstances): \(oneLine(message))" }
+
+  /// The arguments with which the factory failed, and how long ago it did.
+  fileprivate var circumstances: String {
+    let arguments = argumentTypes.isEmpty ? "" : "with (\(argumentTypes.joined(separator: ", "))), "
+    return "\(arguments)\(age.map { "\($0.inWords) ago" } ?? "")"
+  }
+}
+
+extension Duration {
+  fileprivate var inWords: String {
+    switch self {
+    case ..<Duration.seconds(1): "less than a second"
+    case ..<Duration.seconds(120): "\(components.seconds) s"
+    case ..<Duration.seconds(7200): "\(components.seconds / 60) min"
+    default: "\(components.seconds / 3600) h"
+    }
+  }
+}
+
+/// A phrase for the types of arguments.
+func describeArguments(_ types: [String]) -> String {
+  types.isEmpty ? "no arguments" : "(\(types.map(describeType).joined(separator: ", ")))"
+}

@@ -1,0 +1,111 @@
+/// A binding, a provider or a test's override that a context has, or a binding that it had.
+///
+/// Snapshots and explanations consist of entries. An entry is a value: it holds no object.
+public struct UDIEntry: Sendable, Hashable, Codable {
+  /// The kinds of entries.
+  @nonexhaustive
+  public enum Kind: String, Sendable, Hashable, Codable {
+    /// A binding whose object is alive.
+    case live
+    /// A binding whose object has been released.
+    case dead
+    /// A binding that was replaced, because another instance was bound in its place.
+    case replaced
+    /// A binding that was withdrawn, because its instance was bound in another context, or because the context that
+    /// its object was attached to has ended.
+    case withdrawn
+    /// A provider that keeps an instance, and this instance. It is the one that was made without arguments.
+    case kept
+    /// A provider that keeps no instance.
+    case provider
+    /// The value of a test's override.
+    case override
+  }
+
+  /// A failure of a factory.
+  public struct Failure: Sendable, Hashable, Codable {
+    /// The first 1,000 characters of the error's message. If the factory returned nil, a text that says so.
+    public let message: String
+    /// The types of the arguments that the factory was given besides the context. If it returned nil, the types of the
+    /// arguments that it takes.
+    public let argumentTypes: [String]
+    /// How long ago the factory failed. If it has returned nil several times in a row, how long ago it first did. Nil
+    /// in snapshots.
+    public internal(set) var age: Duration?
+  }
+
+  /// The kind of this entry.
+  public let kind: Kind
+  /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
+  public let typeName: String
+  /// The description of the name that the dependency is registered under; nil if there is none.
+  public let name: String?
+  /// The class of the object, or the type of the value; nil if it is not known.
+  public let className: String?
+  /// Whether the object is alive, or the value kept. The object of a replaced or withdrawn binding can still be alive.
+  public internal(set) var isAlive: Bool
+  /// The name of the provider's lifetime; nil for bindings and overrides.
+  public let lifetime: String?
+  /// The types of the arguments that the provider's factory takes besides the context.
+  public let argumentTypes: [String]
+  /// The file of the call that made the registration, in the form of `#fileID`.
+  public let fileID: String
+  /// The line of that call, counted from 1.
+  public let line: Int
+  /// If the object bound itself while ``UDIRecording`` was on, the file of the call that had attached it, or of the
+  /// registration of the provider that made it, in the form of `#fileID`. Nil if the object was attached by setting
+  /// `attachedContext`.
+  public let attachFileID: String?
+  /// The line of that call or registration, counted from 1; nil if `attachFileID` is nil.
+  public let attachLine: Int?
+  /// The file of the call that replaced or withdrew the binding, in the form of `#fileID`; nil if there was no such
+  /// call.
+  public let endFileID: String?
+  /// The line of that call, counted from 1.
+  public let endLine: Int?
+  /// How long ago the binding was replaced, withdrawn, or found to be dead. Nil for all other entries, for a dead
+  /// binding that had not been noticed before, and in snapshots.
+  public internal(set) var deadFor: Duration?
+  /// The last failure of the provider's factory; nil if the factory has made something since, or has never failed.
+  public internal(set) var failure: Failure?
+  /// How long the provider's factory took when it last made an instance while ``UDIRecording`` was on; nil if it has
+  /// made none in that time.
+  public let lastDuration: Duration?
+
+  /// Whether this is a provider, which may keep an instance.
+  public var isProvider: Bool { lifetime != nil }
+}
+
+extension UDIEntry {
+  /// Describes what a context has or had. Call this under the tree lock.
+  ///
+  /// - Parameters:
+  ///   - type: The class of the object, or the type of the value, if it is known.
+  ///   - end: The call that replaced or withdrew the binding.
+  init(_ kind: Kind, _ entry: Entry, _ type: Any.Type?, isAlive: Bool, endedBy end: UDICallSite? = nil) {
+    let provider = entry as? Provider
+    let attachSite = (entry as? DetailedBinding)?.attachSite
+    self.init(
+      kind: kind, typeName: entry.key.type.text, name: entry.name?.description,
+      className: type.map { _typeName($0, qualified: false) }, isAlive: isAlive, lifetime: provider?.lifetime.name,
+      argumentTypes: typeNames(provider?.argumentTypes ?? []), fileID: entry.site.fileID, line: entry.site.line,
+      attachFileID: attachSite?.fileID, attachLine: attachSite?.line, endFileID: end?.fileID, endLine: end?.line,
+      failure: provider?.failure.map { Failure($0) }, lastDuration: provider?.lastDuration)
+  }
+
+  /// The same entry without what depends on the time, so that snapshots of a tree that has not changed are equal.
+  var timeless: UDIEntry {
+    var copy = self
+    copy.deadFor = nil
+    copy.failure?.age = nil
+    return copy
+  }
+}
+
+extension UDIEntry.Failure {
+  init(_ failure: FactoryFailure) {
+    self.init(
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes),
+      age: failure.time.duration(to: .now))
+  }
+}

@@ -1,0 +1,27 @@
+/// What could not be made or closed, and the error that was thrown: a part of ``UDIWarmUpError`` and ``UDICloseError``.
+public struct UDIFailure: Sendable {
+  /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
+  public let typeName: String
+  /// The description of the name that the dependency is registered under; nil if there is none.
+  public let name: String?
+  /// The tags of the contexts from the root to the one where the dependency was looked up, or that owned it, both
+  /// included.
+  public let fullPath: [String]
+  /// The error that was thrown.
+  public let error: any Error
+  /// The file of the call that registered a dependency that could not be closed, in the form of `#fileID`. Nil if a
+  /// dependency could not be made.
+  public internal(set) var fileID: String?
+  /// The line of that call, counted from 1.
+  public internal(set) var line: Int?
+}
+
+extension UDIFailure: CustomStringConvertible {
+  /// The dependency, the context and the error.
+  public var description: String {
+    guard let fileID, let line else { return "\(dependency): \(error)" }
+    return "\(dependency), registered at \(fileID):\(line): \(error)"
+  }
+
+  var dependency: String { "\(describeKey(typeName, name)) in \(quoted(fullPath))" }
+}
