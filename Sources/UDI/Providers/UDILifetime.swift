@@ -206,8 +206,10 @@ public struct UDIMade: Sendable {
   }
 
   var instance: Instance { owned.value }
+  /// The instance, for leak traces.
+  package var object: AnyObject { owned.value.object }
 
-  /// Identifies the instance. The instance itself is not passed out, because only `owned` can be released on any
+  /// Identifies the instance. Audits do not hold it for longer than they must: only `owned` can be released on any
   /// thread.
   package var objectID: ObjectIdentifier { withExtendedLifetime(owned) { ObjectIdentifier(owned.value.object) } }
 }
