@@ -119,7 +119,7 @@ final class Factory: Provider, @unchecked Sendable {
       let instance = try run(context, arguments, thread)
       finish(instance, creation, context, arguments, thread)
       if let creation {
-        end(creation, .made(instance))
+        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
