@@ -13,8 +13,8 @@ package enum Schedule {
     /// is held, so a hook must not use the tree. A hook may release all other references to the object, so that the
     /// library holds the last one.
     case loadedToLook
-    /// The thread is about to wait for another thread, which is making an instance or resetting a user's storage. Or a
-    /// task is about to wait for another task, which is making an instance.
+    /// The thread is about to be blocked, or the task to be suspended, until an activity has ended: another thread or
+    /// task is making an instance, resetting a user's storage, installing a module, or closing a context.
     case waits
     /// The task that makes an instance with an asynchronous factory has been started, and its creation refers to it.
     case storesTask

@@ -348,6 +348,21 @@ import UDI
     }
   }
 
+  private final class Hashed: Hashable, Sendable {
+    static func == (left: Hashed, right: Hashed) -> Bool { left === right }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+  }
+
+  /// The cast wraps the object in a value, which cannot be held weakly.
+  @MainActor @Test func aValueAroundAWeakInstanceIsNotKept() {
+    context.register(Hashed.self, lifetime: .weak) { Hashed() }.implements(AnyHashable.self)
+    var hashed = context.link(Hashed.self)
+    for _ in 0..<2 { #expect(context.link(AnyHashable.self) == hashed.map { AnyHashable($0) }) }
+    weak var former = hashed
+    hashed = nil
+    #expect(former == nil && context.link(AnyHashable.self) != nil)
+  }
+
   // MARK: The end
 
   @Test func anAliasEndsWithItsContext() {

@@ -43,12 +43,41 @@ import Testing
     for _ in 0..<100 { await Task.yield() }
     creation.start {
       defer { journal.add("begun") }
-      do { try creation.begin() } catch { return .failed(error) }
+      do { try creation.beginFactory() } catch { return .failed(error) }
       journal.add("made")
       return .made(Instance(Plain()))
     }
     await waiting.value
     #expect(journal.all == ["begun", "ended"])
+  }
+
+  /// An instance that nobody wants any more is being closed when the context is.
+  @Test func theCloserOfWhatWasMadeInVainIsAwaited() async throws {
+    let (context, journal, begun, release, closes, go) = (context, journal, Latch(), Latch(), Latch(), Latch())
+    context.register(Plain.self, lifetime: .context) {
+      begun.arrive()
+      await release.wait()
+      return Plain()
+    } onClose: { _ in
+      closes.arrive()
+      await go.wait()
+      journal.add("closed")
+    }
+    let asking = Task { try await context.obtain(Plain.self) }
+    await begun.wait()
+    asking.cancel()
+    await #expect(throws: CancellationError.self) { try await asking.value }
+    release.arrive()
+    await closes.wait()
+    let closing = Task {
+      try await context.close()
+      journal.add("ended")
+    }
+    while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+    for _ in 0..<100 { await Task.yield() }
+    go.arrive()
+    try await closing.value
+    #expect(journal.all == ["closed", "ended"])
   }
 
   /// What is made although its provider was reset in the meantime is closed, if the context is closed before it is made.

@@ -375,6 +375,28 @@ import Testing
     #expect(OnMain.strays.current == 0)
   }
 
+  /// The only task that asks is cancelled, but the factory makes the instance nevertheless.
+  @Test func whatIsMadeInVainDiesOnTheMainActor() async throws {
+    for _ in 0..<20 {
+      let (context, begun, release) = (UDIContext(tag: "brief"), Latch(), Latch())
+      await MainActor.run {
+        _ = context.register(OnMain.self, lifetime: .context) {
+          begun.arrive()
+          await release.wait()
+          return OnMain()
+        }
+      }
+      let asking = Task { @MainActor in _ = try await context.obtain(OnMain.self) }
+      await begun.wait()
+      asking.cancel()
+      await #expect(throws: CancellationError.self) { try await asking.value }
+      release.arrive()
+      try await context.close()
+    }
+    await MainActor.run {}
+    #expect(OnMain.strays.current == 0)
+  }
+
   @Test(arguments: [UDILifetime.unique, .graph, .weak]) func whatIsNotOfTheOtherTypeDiesOnTheMainActor(
     _ lifetime: UDILifetime
   ) async throws {

@@ -28,16 +28,13 @@ import Synchronization
 /// lock of the context where it begins, even if it finds an object that is bound far below. A lookup that climbs locks
 /// each parent before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
 ///
-/// **Making.** Factories run while no lock is held. A thread might want an instance that another thread is making, or
-/// whose storage another thread is resetting. Such a thread first records, under the tree lock, what it is going to
-/// wait for. Then it waits at a `Gate`, with no lock held. It does not wait if threads would then wait for one another
-/// in a circle. Only the thread itself knows what it is making (`Resolution`).
-///
-/// Asynchronous factories run in tasks, and so do runs of `close()`; both are an `Activity`. A task that wants an
-/// instance that another task is making, or that waits for a context to be closed, joins the waiters of the activity,
-/// under the tree lock, and records which asynchronous call it is part of. A circle of activities that wait for one
-/// another is therefore detected before a task begins to wait. Continuations are resumed, and tasks
-/// started and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
+/// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
+/// `Activity`: the making of an instance, by a thread or by a task (`Creation`), a run of `close()` (`Closing`), and a
+/// synchronous operation on an actor (`Visit`). A thread or a task that wants the result first joins the waiters of the
+/// activity, under the tree lock, unless it would then wait for itself: who waits for whom is one graph, in which a
+/// circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is suspended, with no lock held.
+/// Continuations are resumed, and tasks started and cancelled, while no lock is held. A synchronous lookup never waits
+/// for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
 /// a time. The locks of the tables, of awaited states and of gates are leaves: nothing is locked while one of them is

@@ -48,6 +48,8 @@ extension UDIContext {
   func install(_ module: any UDIModule, _ reach: UDIReach) {
     PerThread.prepare()
     let thread = PerThread.resolution
+    // A change of its own: it may drop modules, and what their `deinit` does must come before this thread waits.
+    change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
     var waiting: (creation: Creation, number: UInt)?
     let isNew = change { node, garbage in
@@ -56,7 +58,6 @@ extension UDIContext {
         return false
       }
       let extras = node.treeLocked.ensureExtras()
-      extras.modules.removeAll { $0.isGone(&garbage) }
       if let present = extras.modules.first(where: { $0.id == new.id }) {
         if let creation = present.creation, let number = try? creation.enter(.thread(thread)) {
           waiting = (creation, number)

@@ -13,7 +13,7 @@ final class Closer: @unchecked Sendable {
   /// Whether the provider serves an instance that `provide` was given. Such a provider never makes another instance,
   /// and a reset does not drop the one that it has.
   let isOfProvided: Bool
-  /// The instances that have to be closed, in the order in which they were made.
+  /// The instances that have to be closed. Their numbers give the order.
   var unclosed: [Unclosed] = []
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
   /// are not reported as unclosed.

@@ -6,7 +6,8 @@
 /// It cancels asynchronous creations. Then it calls the closers one after the other with no lock held. Finally, it ends
 /// the contexts.
 final class Closing: Activity, @unchecked Sendable {
-  // Unchecked: only the run's task uses `failures`; the tree lock guards all other mutable properties.
+  // Unchecked: only the run's task uses `failures` before the run ends, and nothing writes it afterwards; the tree lock
+  // guards all other mutable properties.
 
   /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []

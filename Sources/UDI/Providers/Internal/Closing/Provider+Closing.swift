@@ -74,7 +74,7 @@ extension Provider {
 }
 
 extension AsyncFactory {
-  /// Closes a new instance that is not kept, because no task waits for it any longer or the context is being closed.
+  /// Closes a new instance that is not kept, because all tasks that wanted it have been cancelled.
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {

@@ -43,7 +43,9 @@ final class Alias: Provider, @unchecked Sendable {
     Tree.change { garbage in
       guard node != nil, !hasMade, let kept = target.shown, let present = kept.instance else { return }
       garbage.add(present.object, of: kept)
-      if present.object === instance.object { show(InstanceEntry(cast, self, isWeak: kept.owned == nil)) }
+      let isWeak = kept.owned == nil
+      // A cast can wrap an object in a value, for example in an `AnyHashable`, which cannot be held weakly.
+      if present.object === instance.object, !(isWeak && cast.isBox) { show(InstanceEntry(cast, self, isWeak: isWeak)) }
     }
     return cast
   }

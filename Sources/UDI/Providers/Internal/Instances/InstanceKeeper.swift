@@ -19,7 +19,8 @@ struct InstanceKeeper {
 enum Claim {
   /// Take this instance.
   case found(Instance)
-  /// Wait for another one, which is making the instance. The number is the waiter's.
+  /// Wait for another thread or task, which is making the instance; or for a thread that resets the user's storage, or
+  /// stores an older instance there. The number is the waiter's.
   case wait(Creation, UInt)
   /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that wait.
   case make(Creation, UInt?)
@@ -78,7 +79,7 @@ extension InstanceKeeper {
   /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself.
   func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
     Tree.change { garbage in
-      if isCurrent(creation) { self.creation = nil }
+      _ = letGo(of: creation, isOver: wakes)
       if wakes { creation.end(outcome) }
       // Otherwise the provider would hold the arguments, although it keeps nothing for them.
       discardCacheIfUnused(&garbage)
@@ -95,8 +96,7 @@ extension InstanceKeeper {
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
-      let isCurrent = isCurrent(creation)
-      if isCurrent { self.creation = nil }
+      let isCurrent = letGo(of: creation, isOver: wakes)
       if wakes { creation.end(.made(instance)) }
       // What `provide` was given has been noted then, and is only given out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
@@ -130,6 +130,16 @@ extension InstanceKeeper {
   /// Whether a creation is still the current one. After a reset, it is not.
   func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
 
+  /// Forgets a creation. If its task still runs a completion or a closer, closing the context has to wait for that.
+  ///
+  /// - Returns: Whether it was the current one.
+  private func letGo(of creation: Creation, isOver: Bool) -> Bool {
+    guard isCurrent(creation) else { return false }
+    self.creation = nil
+    if !isOver, isIndependent, let node = provider.node { creation.noteDropped(by: node) }
+    return true
+  }
+
   /// Keeps an instance, and drops the previous one, if there is one.
   private func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let cache { return cache.keep(entry, &garbage) }
@@ -154,7 +164,7 @@ extension InstanceKeeper {
   /// newer one. A user's storage is reset when the lock has been released.
   func dropKept(_ garbage: inout Garbage) {
     if let creation {
-      if let node = provider.node { creation.isDropped(by: node) }
+      if let node = provider.node { creation.noteDropped(by: node) }
       garbage.add(creation)
     }
     creation = nil

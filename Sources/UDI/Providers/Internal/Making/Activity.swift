@@ -17,13 +17,24 @@ class Activity: @unchecked Sendable {
     /// Another activity, which does not want the result.
     case activity(Activity)
 
-    /// The activities that cannot go on while this waits, each with the keys that lead from it to what is waited for.
-    fileprivate var dependents: [(activity: Activity, keys: [KeyIdentity])] {
+    /// The activities that cannot go on while this waits.
+    fileprivate var dependents: [Activity] {
+      let all: [Activity] =
+        switch self {
+        case .thread(let thread): thread.read { $0.creations }
+        // A call that has ended is part of no activity any more.
+        case .task(let call, _): call?.activity.map { [$0] } ?? []
+        case .activity(let activity): [activity]
+        }
+      return all.filter { !$0.hasEnded }
+    }
+
+    /// The keys that lead from one of the dependents to what is waited for.
+    fileprivate func keys(from dependent: Activity) -> [KeyIdentity] {
       switch self {
-      case .thread(let thread): thread.read { thread in thread.creations.map { ($0, thread.path(from: $0)) } }
-      // A call that has ended is part of no activity any more.
-      case .task(let call, let path): call.flatMap { call in call.activity.map { [($0, call.path + path)] } } ?? []
-      case .activity(let activity): [(activity, [])]
+      case .thread(let thread): thread.read { thread in (dependent as? Creation).map { thread.path(from: $0) } ?? [] }
+      case .task(let call, let path): (call?.path ?? []) + path
+      case .activity: []
       }
     }
   }
@@ -48,7 +59,7 @@ class Activity: @unchecked Sendable {
 
   // MARK: - Waiting. Under the tree lock, unless it says otherwise
 
-  /// Adds a waiter. It then calls `wait` or `block`.
+  /// Adds a waiter, which then has to call `wait` or `block`.
   ///
   /// - Returns: The number of the waiter.
   /// - Throws: `ProviderFailure.cycle` if the waiter would wait for itself.
@@ -68,7 +79,7 @@ class Activity: @unchecked Sendable {
   }
 
   /// Whether anything waits, or has waited.
-  final var isAwaited: Bool { unsafe queue != nil }
+  final var hasBeenAwaited: Bool { unsafe queue != nil }
 
   /// Whether a thread or a task wants the activity's result.
   final var isWanted: Bool {
@@ -129,7 +140,9 @@ class Activity: @unchecked Sendable {
     queue.continuations = [:]
   }
 
-  /// Prepares to begin once more. Nothing has waited for the activity.
+  /// Prepares to begin once more.
+  ///
+  /// - Precondition: Nothing has waited for the activity.
   final func restart() { hasEnded = false }
 
   // MARK: - Circles
@@ -139,20 +152,21 @@ class Activity: @unchecked Sendable {
   /// - Returns: The keys along the circle, each of which is needed for the one before; nil if there is no circle.
   final func circle(through waiter: Waiter) -> [KeyIdentity]? {
     // The search starts at the activities that cannot go on while the waiter waits. It goes on to those that wait for
-    // them, and so on, until it reaches this one. For each activity, it keeps the keys that lead from that activity to
-    // the one it waits for, and the index of the latter.
-    var found = waiter.dependents.map { (activity: $0.activity, keys: $0.keys, awaited: -1) }
+    // them, and so on, until it reaches this one. For each activity, it keeps the waiter on whose behalf it cannot go
+    // on, and the index of the activity that this waiter waits for.
+    var found = waiter.dependents.map { (activity: $0, waiter: waiter, awaited: -1) }
     var known = Set(found.map { ObjectIdentifier($0.activity) })
     var next = 0
     while next < found.count {
       let activity = found[next].activity
       if activity === self {
-        return sequence(first: next) { found[$0].awaited < 0 ? nil : found[$0].awaited }.flatMap { found[$0].keys }
-          + (key.map { [$0] } ?? [])
+        let circle = sequence(first: next) { found[$0].awaited < 0 ? nil : found[$0].awaited }
+        return circle.flatMap { found[$0].waiter.keys(from: found[$0].activity) } + (key.map { [$0] } ?? [])
       }
-      for dependent in activity.waiters.lazy.flatMap(\.dependents)
-      where !dependent.activity.hasEnded && known.insert(ObjectIdentifier(dependent.activity)).inserted {
-        found.append((dependent.activity, dependent.keys, next))
+      for other in activity.waiters {
+        for dependent in other.dependents where known.insert(ObjectIdentifier(dependent)).inserted {
+          found.append((dependent, other, next))
+        }
       }
       next += 1
     }

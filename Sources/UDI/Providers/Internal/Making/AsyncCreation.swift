@@ -9,7 +9,7 @@ final class AsyncCreation: Creation, @unchecked Sendable {
 
   private var task: Task<Void, Never>?
   private var priority = TaskPriority.background
-  /// Whether no task wanted the instance any longer before it was made.
+  /// Whether all tasks that wanted the instance were cancelled before it was made.
   private var isAbandoned = false
   /// If the creation was cancelled because the context is being closed, the context's path.
   private var closedPath: [String]?
@@ -29,7 +29,7 @@ final class AsyncCreation: Creation, @unchecked Sendable {
     let priority = Task.currentPriority
     let task = Task(priority: priority) {
       let outcome = await make()
-      Tree.change { _ in end(decided(outcome)) }
+      Tree.change { _ in end(reported(outcome)) }
     }
     // In the meantime, the creation might have been cancelled, or a task with a higher priority might wait.
     let (isCancelled, urgent) = Tree.change { _ in
@@ -42,16 +42,19 @@ final class AsyncCreation: Creation, @unchecked Sendable {
     if let urgent { raise(task, to: urgent) }
   }
 
-  /// The outcome for those that wait. Call this under the tree lock.
-  private func decided(_ outcome: Outcome) -> Outcome {
+  /// The outcome, with the reason if the context is being closed. Call this under the tree lock.
+  private func reported(_ outcome: Outcome) -> Outcome {
     if case .failed = outcome, let closedPath { return .failed(ProviderFailure.closed(closedPath)) }
-    return isAbandoned ? .undecided : outcome
+    return outcome
   }
+
+  // What was made nevertheless stays with the creation, which releases it on the right actor.
+  override var outcomeForWaiters: Outcome { isAbandoned ? .undecided : super.outcomeForWaiters }
 
   /// Records that the factory is about to run.
   ///
   /// - Throws: `CancellationError` if the creation has been cancelled.
-  func begin() throws {
+  func beginFactory() throws {
     if Tree.change({ _ in isAbandoned || closedPath != nil }) { throw CancellationError() }
     try Task.checkCancellation()
   }

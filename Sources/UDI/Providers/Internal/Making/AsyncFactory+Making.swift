@@ -53,7 +53,7 @@ extension AsyncFactory {
         let owner = creation.owner ?? context
         creation.start { [self] in
           do {
-            try creation.begin()
+            try creation.beginFactory()
             // Another task might have stored an instance since this one asked the storage.
             if let stored = keeper.load() {
               keeper.end(creation, .undecided, wakes: false)
@@ -99,7 +99,7 @@ extension AsyncFactory {
         throw passOn(error)
       }
       let isOwned = place?.keeper.isIndependent == true && sharing != .weak
-      if isOwned { place?.creation.number() }
+      if isOwned { place?.creation.assignClosingNumber() }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       forgetFailure()
       let isWanted = place?.creation.beginKeeping() ?? true

@@ -5,7 +5,8 @@
 /// type also stands for a module that a thread installs, and for a user's storage that a thread resets or fills. Others
 /// wait for these in the same way, although no instance is being made.
 class Creation: Activity, @unchecked Sendable {
-  // Unchecked: all mutable properties are guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `cache` and `happensOnce` are also read
+  // without it, by the thread or the task that makes the instance; only `begin` writes them, before that.
 
   enum Outcome {
     case made(Instance)
@@ -31,7 +32,7 @@ class Creation: Activity, @unchecked Sendable {
   private(set) final var happensOnce = false
   /// Where the instance may be used.
   private var reach = UDIReach.anywhere
-  /// The outcome. Set when the creation ends, but only if something waits for it.
+  /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
   /// The number of the new instance in the order in which instances are closed.
   private(set) final var closingNumber: UInt64?
@@ -58,6 +59,7 @@ class Creation: Activity, @unchecked Sendable {
     }
   }
 
+  /// Sets what the creation is for, also if it has served another one before. Call this under the tree lock.
   final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext?) {
     restart()
     self.owner = owner
@@ -78,11 +80,12 @@ class Creation: Activity, @unchecked Sendable {
 
   /// Gives the new instance its number in the order in which instances are closed: before any other code gets it, so
   /// that whatever is made with its help gets a later number, and is closed earlier. Do not call this under a lock.
-  final func number() { Tree.change { _ in closingNumber = Tree.nextUnclosed() } }
+  final func assignClosingNumber() { Tree.change { _ in closingNumber = Tree.nextUnclosed() } }
 
-  /// Adds the creation to those that go on although their provider no longer wants the instance, because it was reset
-  /// or replaced. Closing the context waits for them. Call this under the tree lock.
-  final func isDropped(by node: Node) {
+  /// Adds the creation to those that go on although their provider no longer refers to them, because it was reset or
+  /// replaced, or because the instance is there and only its completion still runs. Closing the context waits for them.
+  /// Call this under the tree lock.
+  final func noteDropped(by node: Node) {
     let extras = node.treeLocked.ensureExtras()
     droppedBy = extras
     extras.droppedCreations.append(self)
@@ -93,9 +96,9 @@ class Creation: Activity, @unchecked Sendable {
   final func end(_ outcome: @autoclosure () -> Outcome) {
     let isDropped = droppedBy != nil
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
-    // What it refers to must not be released under the lock.
-    thread?.read { $0.end(self, isReusable: !isDropped && !isAwaited && owner == nil && cache == nil) }
-    if isAwaited { self.outcome = outcome() }
+    // A creation that holds a context or a cache is not reused: `begin` would release them under the lock.
+    thread?.read { $0.end(self, isReusable: !isDropped && !hasBeenAwaited && owner == nil && cache == nil) }
+    if hasBeenAwaited { self.outcome = outcome() }
     wake()
   }
 
@@ -104,7 +107,7 @@ class Creation: Activity, @unchecked Sendable {
   /// - Parameter number: What `enter` returned.
   final func outcome(blocking number: UInt) -> Outcome {
     block(number)
-    return Tree.change { _ in outcome ?? .undecided }
+    return Tree.change { _ in outcomeForWaiters }
   }
 
   /// Waits for the outcome.
@@ -119,8 +122,11 @@ class Creation: Activity, @unchecked Sendable {
       abandon(number)
     }
     guard isThere else { throw CancellationError() }
-    return Tree.change { _ in outcome ?? .undecided }
+    return Tree.change { _ in outcomeForWaiters }
   }
+
+  /// The outcome, as those that wait get it. Read this under the tree lock, after the end.
+  var outcomeForWaiters: Outcome { outcome ?? .undecided }
 
   /// Removes a waiter whose task has been cancelled.
   func abandon(_ number: UInt) { leave(number) {} }
@@ -140,13 +146,13 @@ extension Resolution {
 
   /// Removes a creation that has ended from those of this thread. Call this under the tree lock.
   ///
-  /// - Parameter isReusable: Whether to keep it for the next one. That makes each instance that is kept take an
-  ///   allocation less, and the row "scope" of `Benchmarks/instructions` a tenth less.
+  /// - Parameter isReusable: Whether to keep it for the next one. That saves one allocation for each kept instance, and
+  ///   a tenth of the row "scope" of `Benchmarks/instructions`.
   fileprivate func end(_ creation: Creation, isReusable: Bool) {
     if self.creation === creation {
       self.creation = creation.outer.take()
     } else {
-      // Only resets of users' storages end in another order than the reverse one.
+      // Creations end in reverse order, except for resets of users' storages.
       let next = creations.first { $0.outer === creation }
       next?.outer = creation.outer.take()
     }

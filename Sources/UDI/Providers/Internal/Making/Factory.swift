@@ -215,7 +215,7 @@ extension Factory {
     _ instance: Instance, _ creation: Creation?, _ context: UDIContext, _ arguments: Arguments?,
     _ thread: Unretained<Resolution>
   ) {
-    if completes { creation?.number() }
+    if completes { creation?.assignClosingNumber() }
     attach(instance, to: context, isOwned: creation != nil && sharing != .weak)
     forgetFailure()
     guard hasCompletion else { return }

@@ -122,7 +122,6 @@ class Provider: Entry, @unchecked Sendable {
 
   /// Calls the completion, at the end of the outermost link.
   func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
-
 }
 
 extension Provider: CustomStringConvertible {
@@ -242,7 +241,7 @@ extension Provider {
     node = nil
   }
 
-  /// Drops all instances that the provider keeps. An instance that is being made now still goes to the threads that
+  /// Drops all instances that the provider keeps. An instance that is being made now still goes to those that
   /// wait for it, but the provider does not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
