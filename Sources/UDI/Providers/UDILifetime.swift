@@ -206,6 +206,9 @@ public struct UDIMade: Sendable {
   }
 
   var instance: Instance { owned.value }
+  /// The instance as an object, for leak traces. Its last reference must not be released elsewhere than the instance may
+  /// be: keep the value while you use the object.
+  package var object: AnyObject { instance.object }
 
   /// Identifies the instance. The instance itself is not passed out, because only `owned` can be released on any
   /// thread.
