@@ -48,9 +48,9 @@ extension Provider {
   }
 
   /// The report that instances were dropped before they were closed.
-  private final func unclosedReport(count: Int) -> LateReport {
+  private final func unclosedReport(count: Int) -> LateCall {
     let key = key
-    return LateReport(.unclosed, at: site) {
+    return .report(.unclosed, at: site) {
       """
       \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
       \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
