@@ -137,7 +137,7 @@ extension UDIContext {
   ///
   /// Providers that take arguments are left out. Aliases count as providers, although they make nothing themselves.
   private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIFailure] {
-    var (asynchronous, isolated, others): ([Obtaining], [Obtaining], [Obtaining]) = ([], [], [])
+    var groups: [[Obtaining]] = [[], [], []]
     for context in allContexts() {
       context.change { node, _ in
         node.treeLocked.providers.forEach { element in
@@ -146,17 +146,13 @@ extension UDIContext {
           let dependency = Obtaining(
             context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach, search: .local,
             arguments: nil)
-          if provider.isAsynchronous {
-            asynchronous.append(dependency)
-          } else if provider.isIsolated {
-            isolated.append(dependency)
-          } else {
-            others.append(dependency)
-          }
+          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2].append(dependency)
         }
       }
     }
-    return await Self.failures(of: asynchronous) + Self.failures(of: isolated) + Self.failures(of: others)
+    var failures: [UDIFailure] = []
+    for group in groups { failures += await Self.failures(of: group) }
+    return failures
   }
 
   private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {
