@@ -115,7 +115,7 @@ extension UDIRules {
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
   ) -> UDIRules {
     let apply = IsolatedBlock(block).isolationErased
-    guard let actor = Isolation.ofBlock(block.isolation, in: isolation, "inject").actor else {
+    guard let actor = Isolation.ofRule(block.isolation, in: isolation).actor else {
       return add(isOnMainActor: false) {
         apply($0, $1)
         return true

@@ -57,23 +57,11 @@ extension Closer {
   ) -> Closer? {
     guard let close else { return nil }
     _ = Isolation.onMainActor(close.isolation, nil, site)
-    let plain = OnMainActor(of: AnyIsolation(close: close)).close
+    let plain = MainActorFunction(close)
     let body: @MainActor @Sendable (Instance) async throws -> Void = { instance in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { try await plain(dependency) }
+      if let dependency = instance.value(as: Dependency.self, isExact: true) { try await plain.call(ArgumentPack(dependency)) }
     }
     return Closer(body, nil, .mainActor, isOfProvided: isOfProvided)
-  }
-
-  private struct AnyIsolation<Dependency> {
-    let close: @isolated(any) (Dependency) async throws -> Void
-  }
-
-  /// The closure of an `AnyIsolation`, typed as a main-actor closure. The cast is safe because an asynchronous function
-  /// is called in the same way whatever its isolation: it moves to its actor by itself.
-  private struct OnMainActor<Dependency> {
-    let close: @MainActor (Dependency) async throws -> Void
-
-    init(of other: AnyIsolation<Dependency>) { self = unsafe unsafeBitCast(other, to: OnMainActor.self) }
   }
 }
 

@@ -45,8 +45,10 @@ extension Factory {
     let completion = complete.map { complete -> Completion in
       let plain = complete.isolationErased
       return { context, instance, arguments in
-        guard let arguments, let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
-        let pack = arguments.readAgain(as: ArgumentPack<First, repeat each More>.self)
+        // The arguments can be read, because the factory has read them.
+        guard let pack = try? arguments?.read(as: ArgumentPack<First, repeat each More>.self),
+          let dependency = instance.value(as: Dependency.self, isExact: true)
+        else { return }
         plain(context, dependency, pack.first, repeat each pack.more)
       }
     }
