@@ -61,8 +61,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
-        onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
+        factory.isolation, FactoryFunction(factory), onCreate),
       closing: .of(onClose))
   }
 
@@ -100,8 +100,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
-        onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
+        factory.isolation, FactoryFunction(factory), onCreate),
       closing: .of(onClose))
   }
 
@@ -124,8 +124,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
-        onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
+        factory.isolation, FactoryFunction(factory), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -143,8 +143,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
-        onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
+        factory.isolation, FactoryFunction(factory), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 }

@@ -51,9 +51,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .anywhere,
-        in: isolation,
-        using: make, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
+        make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .anywhere)), onCreate),
       closing: .of(onClose))
   }
 
@@ -81,7 +80,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .mainActor,
-        in: isolation, using: make, onCreate),
+        in: isolation, make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -100,8 +99,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, parameters: .mainActor,
-        in: isolation, using: make, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
+        make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 

@@ -19,10 +19,9 @@ final class Closer: @unchecked Sendable {
   /// are not reported as unclosed.
   var isClosing = false
 
-  /// - Parameter reach: Where the instances may be used.
-  private init(_ body: @escaping Body, _ isolation: (any Actor)?, _ reach: UDIReach, isOfProvided: Bool) {
+  private init(_ body: @escaping Body, releasedOn actor: (any Actor)?, isOfProvided: Bool) {
     self.body = body
-    actor = reach == .mainActor ? MainActor.shared : isolation
+    self.actor = actor
     self.isOfProvided = isOfProvided
   }
 
@@ -44,7 +43,7 @@ extension Closer {
     let body: Body = { instance in
       if let dependency = instance.value(as: Dependency.self, isExact: true) { try await close(dependency) }
     }
-    return Closer(body, close.isolation, .anywhere, isOfProvided: isOfProvided)
+    return Closer(body, releasedOn: close.isolation, isOfProvided: isOfProvided)
   }
 
   /// Makes a closer for a dependency that need not be `Sendable`; nil if there is no closure. The closure runs on the
@@ -59,9 +58,10 @@ extension Closer {
     _ = Isolation.onMainActor(close.isolation, nil, site)
     let plain = MainActorFunction(close)
     let body: @MainActor @Sendable (Instance) async throws -> Void = { instance in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { try await plain.call(ArgumentPack(dependency)) }
+      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+      try await plain.call(ArgumentPack(dependency))
     }
-    return Closer(body, nil, .mainActor, isOfProvided: isOfProvided)
+    return Closer(body, releasedOn: MainActor.shared, isOfProvided: isOfProvided)
   }
 }
 

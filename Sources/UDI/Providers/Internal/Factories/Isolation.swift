@@ -9,13 +9,13 @@ struct Isolation: Sendable {
   /// Whether the actor is the main actor. Stored, so that `isHere` does not have to compare actors.
   let isMainActor: Bool
 
-  private init(_ actor: (any Actor)?, isMainActor: Bool) {
+  private init(_ actor: (any Actor)?) {
     self.actor = actor
-    self.isMainActor = isMainActor
+    isMainActor = actor != nil && actor === MainActor.shared
   }
 
-  static var anywhere: Isolation { Isolation(nil, isMainActor: false) }
-  static var mainActor: Isolation { Isolation(MainActor.shared, isMainActor: true) }
+  static var anywhere: Isolation { Isolation(nil) }
+  static var mainActor: Isolation { Isolation(MainActor.shared) }
 
   /// The actor on which a provider's closures have to be released, because they might hold objects that are not
   /// `Sendable`; nil if they may be released anywhere.
@@ -41,10 +41,7 @@ struct Isolation: Sendable {
         \(describe(second)). Both are called where the instance is made: write them for the same actor, or for none.
         """)
     }
-    guard let actor = first ?? second else {
-      return caller != nil && caller === MainActor.shared ? .mainActor : .anywhere
-    }
-    return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
+    return Isolation(first ?? second ?? (caller === MainActor.shared ? caller : nil))
   }
 
   /// Determines the isolation of a factory and of the closure that is called after it.
@@ -67,15 +64,14 @@ struct Isolation: Sendable {
   ///
   /// - Precondition: The block belongs to no actor other than the main actor.
   static func ofRule(_ actor: (any Actor)?, in caller: (any Actor)?) -> Isolation {
-    guard let actor else { return caller === MainActor.shared ? .mainActor : .anywhere }
-    guard actor === MainActor.shared else {
+    if let actor, actor !== MainActor.shared {
       fatalError(
         """
         the block given to `inject` belongs to \(describe(actor)), but an object is filled without waiting for an \
         actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
         """)
     }
-    return .mainActor
+    return Isolation(actor ?? (caller === MainActor.shared ? caller : nil))
   }
 
   /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
