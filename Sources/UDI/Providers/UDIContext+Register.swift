@@ -150,13 +150,11 @@ extension UDIContext {
 }
 
 extension UDIContext {
-  // The parameter `factory` is `__owned`, so that the registration takes over the caller's reference.
-
   /// Registers a factory, for all forms of `register`.
   ///
   /// - Parameter closer: Closes the instances; nil if they need not be closed.
   func register<Dependency>(
-    _ factory: __owned Provider, closing closer: Closer? = nil
+    _ factory: Provider, closing closer: Closer? = nil
   ) -> UDIRegistration<Dependency> {
     checkStaticType(factory.madeType, Dependency.self, at: "\(factory.site.fileID):\(factory.site.line): ")
     if let closer { factory.close(with: closer) }

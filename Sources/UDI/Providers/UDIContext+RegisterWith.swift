@@ -45,8 +45,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
-        nil
-      ),
+        nil),
       closing: .of(onClose))
   }
 
@@ -86,7 +85,7 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let onCreate = IsolatedBlock(onCreate)
+    let onCreate = IsolatedFunction(onCreate)
     return register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
@@ -130,7 +129,7 @@ extension UDIContext {
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let onCreate = IsolatedBlock(onCreate)
+    let onCreate = IsolatedFunction(onCreate)
     return register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,

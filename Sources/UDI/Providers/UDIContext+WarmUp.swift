@@ -58,11 +58,8 @@ extension UDIContext {
   }
 
   private func warmUp(_ types: [Any.Type], _ reach: UDIReach) async throws {
-    try Self.end(
-      with: await Self.failures(
-        of: types.map {
-          Obtaining(context: self, type: $0, name: nil, reach: reach, search: nil, arguments: nil)
-        }))
+    let wanted = types.map { Obtaining(context: self, type: $0, name: nil, reach: reach, search: nil, arguments: nil) }
+    try Self.end(with: await Self.failures(of: wanted))
   }
 }
 

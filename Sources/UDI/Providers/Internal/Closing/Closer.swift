@@ -35,7 +35,6 @@ final class Closer: @unchecked Sendable {
 
 extension Closer {
   /// Makes a closer for a `Sendable` dependency; nil if there is no closure.
-  @inline(__always)
   static func of<Dependency: Sendable>(
     _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false
   ) -> Closer? {

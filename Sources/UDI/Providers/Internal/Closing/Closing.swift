@@ -170,25 +170,23 @@ extension Closing {
   /// above. In each context, instances that were made later are closed before those made earlier. By now, nothing new
   /// is made, so the list is complete.
   private func steps() -> [Step] {
-    var steps: [Step] = []
-    for (provider, closer, position) in Tree.change({ _ in providers }) {
-      for (unclosed, cache) in Tree.change({ _ in provider.allUnclosed(closer) }) {
-        steps.append(
-          Step(position: position, provider: provider, closer: closer, unclosed: unclosed, cache: cache))
-      }
+    let steps = Tree.change({ _ in providers }).flatMap { provider, closer, position in
+      Tree.change { _ in provider.steps(closer, at: position) }
     }
     return steps.sorted { ($0.position, $0.unclosed.number) < ($1.position, $1.unclosed.number) }
   }
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it; nil if no cache does. Call this under the
-  /// tree lock.
-  fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
+  /// The calls of the closer that are necessary. Call this under the tree lock.
+  fileprivate final func steps(_ closer: Closer, at position: Int) -> [Closing.Step] {
     let caches = hasCaches ? Array(self.caches.all) : []
     let keepers = Dictionary(
       caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
-    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.value.object)]) }
+    return closer.unclosed.map { unclosed in
+      let cache = keepers[ObjectIdentifier(unclosed.instance.value.object)]
+      return Closing.Step(position: position, provider: self, closer: closer, unclosed: unclosed, cache: cache)
+    }
   }
 }
 

@@ -3,8 +3,6 @@ extension Factory {
   // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and some `consuming`. As a result, the factory's closure is retained once instead of three times.
   // Otherwise `register` would take a seventh longer ("register 16 in a new context, each" in `Benchmarks/compare`).
   // With `borrowing` parameters, the compiler (Swift 6.3) crashes.
-  //
-  // Helpers that do little unless they are passed a closure, such as `completion` and `Closer.of`, are always inlined.
 
   /// Makes a factory whose closure takes no arguments.
   ///
@@ -29,7 +27,7 @@ extension Factory {
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    _ complete: IsolatedBlock<UDIContext, Dependency, First, repeat each More>?
+    _ complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
   ) {
     let completion = complete.map { complete -> Completion in
       let plain = complete.isolationErased
@@ -38,7 +36,7 @@ extension Factory {
         guard let pack = try? arguments?.read(as: ArgumentPack<First, repeat each More>.self),
           let dependency = instance.value(as: Dependency.self, isExact: true)
         else { return }
-        plain(context, dependency, pack.first, repeat each pack.more)
+        try? plain(context, dependency, pack.first, repeat each pack.more)
       }
     }
     self.init(
@@ -57,14 +55,13 @@ extension Factory {
   }
 
   /// Erases the types of a completion.
-  @inline(__always)
   private static func completion<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> Completion? {
     guard let complete else { return nil }
-    let plain = IsolatedBlock(complete).isolationErased
+    let plain = IsolatedFunction(complete).isolationErased
     return { context, instance, _ in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
+      if let dependency = instance.value(as: Dependency.self, isExact: true) { try? plain(context, dependency) }
     }
   }
 }

@@ -124,12 +124,12 @@ struct Isolation: Sendable {
 // library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same
 // way.
 
-/// An initialiser of any isolation, or a factory that takes arguments. The function is cast inside a struct, because
+/// A function of any isolation, such as an initialiser, or a factory that takes arguments. The function is cast inside a struct, because
 /// Swift would wrap a bare function before casting it.
 ///
 /// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the
-/// function twice to rearrange them, and each registration would take 144 bytes more. A factory that takes arguments is
-/// wrapped in that way, because its first parameter is the context.
+/// function twice to rearrange them, and each registration would take 144 bytes more. A function whose
+/// first parameter is the context is wrapped in that way if it takes any others.
 struct IsolatedFunction<Result, First, each More> {
   private let function: @isolated(any) (First, repeat each More) throws -> Result
 
@@ -139,28 +139,14 @@ struct IsolatedFunction<Result, First, each More> {
 
   init(_ function: @escaping @isolated(any) (First, repeat each More) throws -> Result) { self.function = function }
 
-  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
-  var isolationErased: (First, repeat each More) throws -> Result {
-    unsafe unsafeBitCast(self, to: Plain.self).function
-  }
-}
-
-/// A closure of any isolation that returns nothing and does not throw. Functions that throw have a struct of their own,
-/// because the compiler (Swift 6.3) crashes on a struct that is generic over the error.
-struct IsolatedBlock<each Parameter> {
-  private let function: @isolated(any) (repeat each Parameter) -> Void
-
-  private struct Plain {
-    let function: (repeat each Parameter) -> Void
-  }
-
-  init(_ function: @escaping @isolated(any) (repeat each Parameter) -> Void) { self.function = function }
-
-  /// The actor that the block belongs to, if any.
+  /// The actor that the function belongs to, if any.
   var actor: (any Actor)? { function.isolation }
 
   /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
-  var isolationErased: (repeat each Parameter) -> Void {
+  ///
+  /// The type says that the function throws, even if it does not: the compiler (Swift 6.3) crashes on a struct that is
+  /// generic over the error.
+  var isolationErased: (First, repeat each More) throws -> Result {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
 }
