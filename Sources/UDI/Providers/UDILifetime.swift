@@ -206,11 +206,10 @@ public struct UDIMade: Sendable {
   }
 
   var instance: Instance { owned.value }
-  /// The instance as an object, for leak traces. Its last reference must not be released elsewhere than the instance may
-  /// be: keep the value while you use the object.
-  package var object: AnyObject { instance.object }
+  /// The instance, for leak traces.
+  package var object: AnyObject { owned.value.object }
 
-  /// Identifies the instance. The instance itself is not passed out, because only `owned` can be released on any
+  /// Identifies the instance. Audits do not hold it for longer than they must: only `owned` can be released on any
   /// thread.
   package var objectID: ObjectIdentifier { withExtendedLifetime(owned) { ObjectIdentifier(owned.value.object) } }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// All trees in the process: the lock that every change to a tree takes, and the state that all trees share.
 ///
 /// # The concurrency model
@@ -103,6 +105,7 @@ package enum Tree {
     // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
     lock.lock()
+    setHolder(currentThread())
     do {
       let result = try body(&garbage)
       end(&garbage)
@@ -116,6 +119,7 @@ package enum Tree {
   /// Ends a change: releases the lock, and then releases what the change has dropped.
   @inline(__always)
   private static func end(_ garbage: inout Garbage) {
+    setHolder(0)
     if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
     lock.unlock()
     garbage.release()
@@ -129,6 +133,27 @@ package enum Tree {
     garbage.release()
     // No lock is held, which is necessary because user code may run here, for example an executor's.
     for call in calls { call() }
+  }
+
+  #if DEBUG
+    /// The thread that holds the lock; 0 if none does.
+    private static let holder = Atomic<UInt>(0)
+  #endif
+
+  /// Notes, in debug builds, which thread holds the lock.
+  @inline(__always)
+  private static func setHolder(_ thread: @autoclosure () -> UInt) {
+    #if DEBUG
+      holder.store(thread(), ordering: .relaxed)
+    #endif
+  }
+
+  /// Stops a debug build if this thread does not hold the lock.
+  @inline(__always)
+  static func assertHeld() {
+    #if DEBUG
+      precondition(holder.load(ordering: .relaxed) == currentThread(), "this needs the tree lock")
+    #endif
   }
 
   /// Arranges that a watcher is notified after the lock has been released.

@@ -158,8 +158,14 @@ extension Node {
 
   @inline(__always)
   var treeLocked: TreeLocked {
-    unsafeAddress { unsafe UnsafePointer(treeLockedMemory) }
-    nonmutating unsafeMutableAddress { unsafe treeLockedMemory }
+    unsafeAddress {
+      Tree.assertHeld()
+      return unsafe UnsafePointer(treeLockedMemory)
+    }
+    nonmutating unsafeMutableAddress {
+      Tree.assertHeld()
+      return unsafe treeLockedMemory
+    }
   }
 
   // No part needs a greater alignment than `TreeLocked`, which contains 64-bit integers.

@@ -21,7 +21,7 @@ enum Claim {
   case found(Instance)
   /// Wait for another one, which is making the instance. The number is the waiter's.
   case wait(Creation, UInt)
-  /// Make the instance, and then call `end`. If the caller is a task, it has already been added to those that wait.
+  /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that wait.
   case make(Creation, UInt?)
   /// Look for another keeper, because this one is no longer in use.
   case discarded
@@ -73,20 +73,24 @@ extension InstanceKeeper {
     }
   }
 
-  /// Ends a creation. Keeps a new instance as the lifetime says, unless a reset or the provider's removal has dropped
-  /// it in the meantime.
+  /// Ends a creation that has given no instance.
   ///
   /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself.
   func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
-    guard case .made(let instance) = outcome else {
-      return Tree.change { garbage in
-        if isCurrent(creation) { self.creation = nil }
-        if wakes { creation.end(outcome) }
-        // Otherwise the provider would hold the arguments, although it keeps nothing for them.
-        discardCacheIfUnused(&garbage)
-        provider.leaveIfEnding(&garbage)
-      }
+    Tree.change { garbage in
+      if isCurrent(creation) { self.creation = nil }
+      if wakes { creation.end(outcome) }
+      // Otherwise the provider would hold the arguments, although it keeps nothing for them.
+      discardCacheIfUnused(&garbage)
+      provider.leaveIfEnding(&garbage)
     }
+  }
+
+  /// Ends a creation that has given an instance. Keeps the instance as the lifetime says, unless a reset or the
+  /// provider's removal has dropped it in the meantime.
+  ///
+  /// - Parameter wakes: Whether to pass the instance to those that wait. A task does that itself.
+  func keep(_ instance: Instance, of creation: Creation, wakes: Bool = true) {
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }

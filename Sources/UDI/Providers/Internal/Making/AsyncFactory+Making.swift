@@ -103,7 +103,13 @@ extension AsyncFactory {
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       forgetFailure()
       let isWanted = place?.creation.beginKeeping() ?? true
-      if let place { place.keeper.end(place.creation, isWanted ? .made(instance) : .undecided, wakes: false) }
+      if let (keeper, creation) = place {
+        if isWanted {
+          keeper.keep(instance, of: creation, wakes: false)
+        } else {
+          keeper.end(creation, .undecided, wakes: false)
+        }
+      }
       await completion?(context, instance, arguments)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance

@@ -47,9 +47,9 @@ final class Factory: Provider, @unchecked Sendable {
   /// Returns the instance that a lookup asks for, after making it if there is none. Every synchronous factory makes its
   /// instances in these steps:
   ///
-  /// 1. `begin` finds an instance that the graph shares or that the provider keeps. If another thread is making it,
-  ///    this thread waits. Otherwise, this thread makes the instance: for the provider's own context, in a creation
-  ///    for which others wait, if the provider will keep it, and for the context that asks if not.
+  /// 1. An instance that the graph shares, or that the provider keeps, is taken. If another thread is making it, this
+  ///    thread waits. If the provider will keep it, this thread begins a creation, for which others wait; the instance
+  ///    is then made for the provider's own context. In all other cases, it is made for the context that asks.
   /// 2. The factory gets a frame in the thread's resolution, unless it would need its own instance, or belongs to an
   ///    actor on which this code does not run.
   /// 3. The factory runs, while no lock is held.
@@ -59,13 +59,44 @@ final class Factory: Provider, @unchecked Sendable {
   /// 6. The frame is removed. If it was the outermost one, the completions are called.
   override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = PerThread.resolution
-    switch try begin(for: context, arguments, isFresh: isFresh, thread) {
-    case .found(let instance): return instance
-    case .gone: return nil
-    case .make(let creation?):
-      return try make(creation, for: creation.owner ?? context, arguments, isFresh: false, thread)
-    case .make(nil): return try make(nil, for: context, arguments, isFresh: isFresh, thread)
+    guard keeps, !isFresh else {
+      if isFresh { try rejectIfClosing() }
+      if sharing == .graph, !isFresh {
+        let key = try key(of: arguments)
+        if let shared = thread.read({ $0.shared(self, key) }) { return shared }
+      }
+      return try make(nil, for: context, arguments, isFresh: isFresh, thread)
     }
+    let key = try key(of: arguments)
+    while true {
+      let keeper = keeper(for: key)
+      if let stored = keeper.load() { return stored }
+      switch try keeper.claim(for: context, by: .thread(thread)) {
+      case .found(let instance): return instance
+      case .gone: return nil
+      case .discarded: continue
+      case .wait(let creation, let number):
+        switch creation.outcome(blocking: number) {
+        case .made(let instance): return instance
+        case .failed(let error): throw error
+        case .undecided: continue
+        }
+      case .make(let creation, _):
+        // Another thread might have stored an instance since the first call of `load`.
+        if let stored = keeper.load() {
+          keeper.end(creation, .undecided)
+          return stored
+        }
+        return try make(creation, for: creation.owner ?? context, arguments, isFresh: false, thread)
+      }
+    }
+  }
+
+  /// Rejects a fresh instance if the context is being closed. A provider that keeps an instance stays in such a context
+  /// until that instance has been closed.
+  private func rejectIfClosing() throws {
+    let path = Tree.change { _ in node.flatMap { $0.treeLocked.state.isEnding ? $0.fullPath : nil } }
+    if let path { throw ProviderFailure.closed(path) }
   }
 
   /// Makes an instance: takes the steps 2 to 6.
@@ -88,7 +119,7 @@ final class Factory: Provider, @unchecked Sendable {
       let instance = try run(context, arguments, thread)
       finish(instance, creation, context, arguments, thread)
       if let creation {
-        end(creation, .made(instance))
+        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
@@ -145,5 +176,49 @@ final class Factory: Provider, @unchecked Sendable {
     guard let special else { return }
     let complete = if let owned = special.owned { owned.value.complete } else { special.complete }
     complete?(context, instance, arguments)
+  }
+}
+
+// MARK: - The steps of a making
+
+extension Factory {
+  /// Records that the factory begins to run on this thread.
+  ///
+  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.cycle`.
+  private func enter(
+    _ creation: Creation?, _ context: UDIContext, _ arguments: Arguments?, isFresh: Bool,
+    _ thread: Unretained<Resolution>
+  ) throws {
+    if !mayRunHere {
+      thread.read { $0.noteActorMiss() }
+      throw ProviderFailure.isolatedElsewhere(isolation)
+    }
+    try thread.read { try $0.push(self, context, arguments, isKept: creation != nil, isFresh: isFresh) }
+  }
+
+  /// Runs the factory. While runs are recorded or observed, measures how long it takes, has its lookups recorded, and
+  /// notifies the observer.
+  private func run(
+    _ context: UDIContext, _ arguments: Arguments?, _ thread: Unretained<Resolution>
+  ) throws -> Instance {
+    guard WatchedRun.isWanted else { return try call(context, arguments) }
+    // The innermost of the running providers is this one, so it is left out.
+    let watched = WatchedRun(
+      self, context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) })
+    let instance = try call(context, arguments)
+    watched.end()
+    return instance
+  }
+
+  /// Completes a new instance, before anybody else gets it.
+  private func finish(
+    _ instance: Instance, _ creation: Creation?, _ context: UDIContext, _ arguments: Arguments?,
+    _ thread: Unretained<Resolution>
+  ) {
+    if completes { creation?.number() }
+    attach(instance, to: context, isOwned: creation != nil && sharing != .weak)
+    forgetFailure()
+    guard hasCompletion else { return }
+    thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) }
   }
 }
