@@ -114,16 +114,16 @@ extension UDIRules {
     isolation: (any Actor)? = #isolation,
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
   ) -> UDIRules {
-    let apply = IsolatedBlock(block).isolationErased
-    guard let actor = Isolation.ofBlock(block.isolation, in: isolation, "inject").actor else {
+    let apply = IsolatedFunction(block).isolationErased
+    guard let actor = Isolation.ofRule(block.isolation, in: isolation).actor else {
       return add(isOnMainActor: false) {
-        apply($0, $1)
+        try? apply($0, $1)
         return true
       }
     }
     let owned = ActorOwned(apply, by: actor)
     return add(isOnMainActor: true) {
-      owned.value($0, $1)
+      try? owned.value($0, $1)
       return true
     }
   }

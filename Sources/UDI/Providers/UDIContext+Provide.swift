@@ -36,8 +36,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     provide(
       value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true),
-      UDICallSite(fileID, line)
-    )
+      UDICallSite(fileID, line))
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all

@@ -53,15 +53,9 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = UDICallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, in: nil, site)
-    let factory = isolation.owned(factory)
-    return register(
-      AsyncFactory(
-        type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
-        { context, _ in try await factory.value(context).map { Instance($0) } },
-        completion(onCreate, site)),
-      closing: .of(onClose))
+    addFactory(
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), factory.isolation,
+      { context, _ in try await factory(context) }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory that needs no context; see
@@ -93,15 +87,9 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = UDICallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, in: nil, site)
-    let factory = isolation.owned(factory)
-    return register(
-      AsyncFactory(
-        type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
-        { _, _ in try await factory.value().map { Instance($0) } },
-        completion(onCreate, site)),
-      closing: .of(onClose))
+    addFactory(
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), factory.isolation,
+      { _, _ in try await factory() }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory with arguments; see
@@ -133,19 +121,15 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = UDICallSite(fileID, line)
-    let isolation = Isolation.of(factory.isolation, in: nil, site)
-    let factory = isolation.owned(AsyncFactoryFunction(factory))
-    return register(
-      AsyncFactory(
-        type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, isolation,
-        wanted: ArgumentPack<First, repeat each More>.self,
-        { context, arguments in
-          guard let arguments else { throw ProviderFailure.nothing }
-          let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
-          return try await factory.value.call(context, pack).map { Instance($0) }
-        }, nil),
-      closing: .of(onClose))
+    let function = AsyncFunction(factory)
+    return addFactory(
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), factory.isolation,
+      wanted: ArgumentPack<First, repeat each More>.self,
+      { context, arguments in
+        guard let arguments else { throw ProviderFailure.nothing }
+        let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
+        return try await function.call(ArgumentPack(context, pack.first, repeat each pack.more))
+      }, nil, onClose)
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
@@ -180,11 +164,9 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addInitialiser(
+    addFactory(
       type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), make.isolation,
-      AsyncInitialiser(make),
-      onCreate,
-      onClose)
+      lookingUpParameters(of: AsyncFunction(make)), onCreate, onClose)
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -199,16 +181,14 @@ extension UDIContext {
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addInitialiser(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), nil, AsyncInitialiser(make),
-      onCreate,
-      onClose)
+    addFactory(
+      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), nil,
+      lookingUpParameters(of: AsyncFunction(make)), onCreate, onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -244,9 +224,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
       type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor,
-      { _ in try await factory() },
-      onCreate,
-      onClose)
+      { _ in try await factory() }, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -259,8 +237,7 @@ extension UDIContext {
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
@@ -281,8 +258,7 @@ extension UDIContext {
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
@@ -319,32 +295,29 @@ extension UDIContext {
       closing: .onMainActor(onClose, site))
   }
 
-  private func completion<Dependency: Sendable>(
-    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?, _ site: UDICallSite
-  ) -> AsyncFactory.Completion? {
-    guard let onCreate else { return nil }
-    let closure = Isolation.of(onCreate.isolation, in: nil, site).owned(onCreate)
-    return { context, instance, _ in
-      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
-      await closure.value(context, dependency)
-    }
-  }
-
-  private func addInitialiser<Dependency: Sendable, First: Sendable, each More: Sendable>(
+  /// - Parameters:
+  ///   - actor: The actor that the user's factory belongs to, if any.
+  ///   - make: Calls the user's factory.
+  private func addFactory<Dependency: Sendable>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ actor: (any Actor)?, _ make: AsyncInitialiser<Dependency, First, repeat each More>,
+    _ site: UDICallSite, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
     _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
     _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
     let isolation = Isolation.of(actor, in: nil, site)
     let make = isolation.owned(make)
+    let completion = onCreate.map { onCreate -> AsyncFactory.Completion in
+      let onCreate = Isolation.of(onCreate.isolation, in: nil, site).owned(onCreate)
+      return { context, instance, _ in
+        guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+        await onCreate.value(context, dependency)
+      }
+    }
     return register(
       AsyncFactory(
-        type, name, lifetime, metadata, site, .anywhere, isolation,
-        { context, _ in
-          let parameters = try await context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere)
-          return Instance(try await make.value.call(pack(parameters)))
-        }, completion(onCreate, site)),
+        type, name, lifetime, metadata, site, .anywhere, isolation, wanted: wanted,
+        { try await make.value($0, $1).map { Instance($0) } }, completion),
       closing: .of(onClose))
   }
 
@@ -359,7 +332,7 @@ extension UDIContext {
     let graphs = call?.beginParameters() ?? LastingGraphs()
     defer { call?.endParameters() }
     for type in types {
-      let optional = TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil
+      let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
       let request = Obtaining(
         context: self, type: optional?.wrapped ?? type, name: nil, reach: reach, search: nil, arguments: nil,
         graphs: graphs)
@@ -369,6 +342,15 @@ extension UDIContext {
       }
     }
     return instances
+  }
+}
+
+/// Returns a factory that obtains the parameters of an initialiser and calls it.
+private func lookingUpParameters<Dependency: Sendable, First: Sendable, each More: Sendable>(
+  of make: AsyncFunction<Dependency, First, repeat each More>
+) -> @Sendable (UDIContext, KeptArguments?) async throws -> Dependency? {
+  { context, _ in
+    try await make.call(pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere)))
   }
 }
 
@@ -386,7 +368,7 @@ private func lookingUpParameters<Dependency, First, each More>(
       is not Sendable and so stays on the main actor, but it does not run there. Write `@MainActor` before it.
       """)
   }
-  let make = MainActorInitialiser(make)
+  let make = MainActorFunction(make)
   return { context in
     try await make.call(pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .mainActor)))
   }
@@ -398,7 +380,7 @@ private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<Fi
   func next<Parameter>(_ type: Parameter.Type) -> Parameter {
     let instance = rest.removeFirst()
     // Each instance has exactly the type that was asked for, so neither cast can fail.
-    if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
+    if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
       return unsafe (optional.wrap(instance) as? Parameter).unsafelyUnwrapped
     }
     return unsafe (instance?.value(as: type, isExact: true)).unsafelyUnwrapped
@@ -410,48 +392,15 @@ private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<Fi
 // an `ArgumentPack`: if an asynchronous function took a parameter pack and passed it on, the program would crash (Swift
 // 6.3: "freed pointer was not the last allocation").
 
-private struct AsyncFactoryFunction<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
-  private let function: @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
-
-  init(
-    _ function: @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
-  ) {
-    self.function = function
-  }
-
-  func call(_ context: UDIContext, _ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency? {
-    try await function(context, arguments.first, repeat each arguments.more)
-  }
-}
-
-private struct AsyncInitialiser<Dependency: Sendable, First: Sendable, each More: Sendable>: Sendable {
-  private let function: @concurrent @Sendable (First, repeat each More) async throws -> Dependency
+private struct AsyncFunction<Result: Sendable, First: Sendable, each More: Sendable>: Sendable {
+  private let function: @concurrent @Sendable (First, repeat each More) async throws -> Result
 
   /// - Parameter function: A function of any isolation. The conversion makes it move to its actor by itself.
-  init(_ function: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency) {
+  init(_ function: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Result) {
     self.function = function
   }
 
-  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency {
-    try await function(arguments.first, repeat each arguments.more)
-  }
-}
-
-private struct MainActorInitialiser<Dependency, First, each More> {
-  private let function: @MainActor (First, repeat each More) async throws -> Dependency
-
-  private struct AnyIsolation {
-    let function: @isolated(any) (First, repeat each More) async throws -> Dependency
-  }
-
-  /// - Parameter function: A function of the main actor. The cast is safe because an asynchronous function is called in
-  ///   the same way whether or not its type names its actor.
-  init(_ function: @escaping @isolated(any) (First, repeat each More) async throws -> Dependency) {
-    self = unsafe unsafeBitCast(AnyIsolation(function: function), to: Self.self)
-  }
-
-  @MainActor
-  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Dependency {
+  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Result {
     try await function(arguments.first, repeat each arguments.more)
   }
 }

@@ -44,17 +44,15 @@ extension UDIContext {
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .anywhere,
-        in: isolation,
-        using: make, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
+        make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .anywhere)), onCreate),
       closing: .of(onClose))
   }
 
@@ -74,8 +72,7 @@ extension UDIContext {
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
@@ -83,7 +80,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .mainActor,
-        in: isolation, using: make, onCreate),
+        in: isolation, make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -95,16 +92,15 @@ extension UDIContext {
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, parameters: .mainActor,
-        in: isolation, using: make, onCreate),
+        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
+        make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -123,8 +119,7 @@ extension UDIContext {
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @isolated(any) () async throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
@@ -135,7 +130,7 @@ extension UDIContext {
 func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: UDIReach
 ) -> (UDIContext) throws -> Dependency? {
-  let make = IsolatedInitialiser(make).isolationErased
+  let make = IsolatedFunction(make).isolationErased
   return { context in
     var position = 0
     // While `obtain` is looking something up, parameters that have been made are kept in case another one is missing.
@@ -205,7 +200,7 @@ extension UDIContext {
   @inline(never)
   private func value<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
-    if TypeMetadata(type).isOptional, let optional = type as? any OptionalParameter.Type {
+    if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
       let misses = PerThread.resolution.read { unsafe $0.asyncMisses }
       if let found = optional.lookUp(from: self, reach) as? Parameter {
         // If an asynchronous factory could still make the dependency, it is not missing, and the initialiser must not
@@ -218,16 +213,18 @@ extension UDIContext {
   }
 }
 
-/// An optional that is the type of a parameter: the dependency may be missing.
-protocol OptionalParameter: SendableMetatype {
+/// An optional, whatever it wraps: a parameter whose dependency may be missing, or an argument.
+protocol AnyOptional: SendableMetatype {
   static var wrapped: Any.Type { get }
   /// Converts an instance of the wrapped type, or nil, to the optional.
   static func wrap(_ instance: Instance?) -> Self
   static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Self
   static func require(from context: UDIContext, _ reach: UDIReach) throws -> Self
+  /// What the optional wraps; nil if it is nil.
+  var wrappedValue: Any? { get }
 }
 
-extension Optional: OptionalParameter {
+extension Optional: AnyOptional {
   static var wrapped: Any.Type { Wrapped.self }
   static func wrap(_ instance: Instance?) -> Wrapped? { instance?.value(as: Wrapped.self, isExact: true) }
   static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Wrapped? {
@@ -236,4 +233,5 @@ extension Optional: OptionalParameter {
   static func require(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
     try context.lookUpOrThrow(Wrapped.self, nil, reach, nil)
   }
+  var wrappedValue: Any? { self }
 }

@@ -37,8 +37,7 @@ extension UDIContext {
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
@@ -46,8 +45,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
-        nil
-      ),
+        nil),
       closing: .of(onClose))
   }
 
@@ -80,15 +78,14 @@ extension UDIContext {
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     @_inheritActorContext onCreate:
       @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let onCreate = IsolatedBlock(onCreate)
+    let onCreate = IsolatedFunction(onCreate)
     return register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
@@ -108,8 +105,7 @@ extension UDIContext {
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -128,13 +124,12 @@ extension UDIContext {
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID,
-    line: UInt = #line,
+    fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let onCreate = IsolatedBlock(onCreate)
+    let onCreate = IsolatedFunction(onCreate)
     return register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,

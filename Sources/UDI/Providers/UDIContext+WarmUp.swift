@@ -58,11 +58,8 @@ extension UDIContext {
   }
 
   private func warmUp(_ types: [Any.Type], _ reach: UDIReach) async throws {
-    try Self.end(
-      with: await Self.failures(
-        of: types.map {
-          Obtaining(context: self, type: $0, name: nil, reach: reach, search: nil, arguments: nil)
-        }))
+    let wanted = types.map { Obtaining(context: self, type: $0, name: nil, reach: reach, search: nil, arguments: nil) }
+    try Self.end(with: await Self.failures(of: wanted))
   }
 }
 
@@ -137,7 +134,7 @@ extension UDIContext {
   ///
   /// Providers that take arguments are left out. Aliases count as providers, although they make nothing themselves.
   private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIFailure] {
-    var (asynchronous, isolated, others): ([Obtaining], [Obtaining], [Obtaining]) = ([], [], [])
+    var groups: [[Obtaining]] = [[], [], []]
     for context in allContexts() {
       context.change { node, _ in
         node.treeLocked.providers.forEach { element in
@@ -146,17 +143,13 @@ extension UDIContext {
           let dependency = Obtaining(
             context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach, search: .local,
             arguments: nil)
-          if provider.isAsynchronous {
-            asynchronous.append(dependency)
-          } else if provider.isIsolated {
-            isolated.append(dependency)
-          } else {
-            others.append(dependency)
-          }
+          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2].append(dependency)
         }
       }
     }
-    return await Self.failures(of: asynchronous) + Self.failures(of: isolated) + Self.failures(of: others)
+    var failures: [UDIFailure] = []
+    for group in groups { failures += await Self.failures(of: group) }
+    return failures
   }
 
   private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {

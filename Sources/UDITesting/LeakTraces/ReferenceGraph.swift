@@ -159,7 +159,7 @@ final class ReferenceGraph {
     var held: [AuditNotice] = []
     context.change { node, _ in node.forEachHeld { held.append($0) } }
     return context.children.map { Edge(target: index(of: $0), steps: "") }
-      + held.compactMap { notice in
+      + held.compactMap { notice -> Edge? in
         guard let key = notice.key, let site = notice.site else { return nil }
         // A storage's `load` is user code, so it is called after the lock has been released.
         var object: AnyObject? = notice.object

@@ -24,7 +24,7 @@ extension Survey {
     if let outside { return outside }
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
     if !others.isEmpty { return .otherNames(Set(others.map(\.name)).sorted { $0 ?? "" < $1 ?? "" }) }
-    let wanted = (TypeMetadata(type).isOptional ? type as? any OptionalParameter.Type : nil)?.wrapped ?? type
+    let wanted = (TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil)?.wrapped ?? type
     if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(other.place) }
     if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(other.place) }
     return explanation.cause

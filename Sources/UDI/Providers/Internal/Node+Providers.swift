@@ -12,22 +12,15 @@ extension Node {
         binding.withdraw(&garbage)
       }
     }
-    let old: Provider?
-    if let found = treeLocked.providers.find(provider.keyID) {
-      old = found.element.provider
+    let found = treeLocked.providers.find(provider.keyID)
+    let old = found?.element.provider
+    if let found {
       found.element.provider = provider
     } else {
-      old = nil
       treeLocked.providers.insert(ProviderEntry(provider: provider))
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
-      Tree.notifying(.of(provider)) {
-        if provider.hasMade {
-          setEntry(provider.current, forKey: provider.keyID)
-        } else {
-          setEntry(provider, forKey: provider.keyID)
-        }
-      }
+      Tree.notifying(.of(provider)) { setEntry(provider.current, forKey: provider.keyID) }
     }
     if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
       AuditNotice.note(entry.owned, entry, self, &garbage)

@@ -17,7 +17,7 @@ extension Node {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
     garbage.add(
-      LateReport(.contextClosed, at: site) {
+      LateCall.report(.contextClosed, at: site) {
         """
         \(verb) did nothing for \(what), because the context \(quoted(path)) is closed, or is being closed. Keep the \
         context open for as long as it is used.

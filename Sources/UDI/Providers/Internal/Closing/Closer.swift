@@ -19,10 +19,9 @@ final class Closer: @unchecked Sendable {
   /// are not reported as unclosed.
   var isClosing = false
 
-  /// - Parameter reach: Where the instances may be used.
-  private init(_ body: @escaping Body, _ isolation: (any Actor)?, _ reach: UDIReach, isOfProvided: Bool) {
+  private init(_ body: @escaping Body, releasedOn actor: (any Actor)?, isOfProvided: Bool) {
     self.body = body
-    actor = reach == .mainActor ? MainActor.shared : isolation
+    self.actor = actor
     self.isOfProvided = isOfProvided
   }
 
@@ -36,7 +35,6 @@ final class Closer: @unchecked Sendable {
 
 extension Closer {
   /// Makes a closer for a `Sendable` dependency; nil if there is no closure.
-  @inline(__always)
   static func of<Dependency: Sendable>(
     _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false
   ) -> Closer? {
@@ -44,7 +42,7 @@ extension Closer {
     let body: Body = { instance in
       if let dependency = instance.value(as: Dependency.self, isExact: true) { try await close(dependency) }
     }
-    return Closer(body, close.isolation, .anywhere, isOfProvided: isOfProvided)
+    return Closer(body, releasedOn: close.isolation, isOfProvided: isOfProvided)
   }
 
   /// Makes a closer for a dependency that need not be `Sendable`; nil if there is no closure. The closure runs on the
@@ -57,23 +55,12 @@ extension Closer {
   ) -> Closer? {
     guard let close else { return nil }
     _ = Isolation.onMainActor(close.isolation, nil, site)
-    let plain = OnMainActor(of: AnyIsolation(close: close)).close
+    let plain = MainActorFunction(close)
     let body: @MainActor @Sendable (Instance) async throws -> Void = { instance in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { try await plain(dependency) }
+      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+      try await plain.call(ArgumentPack(dependency))
     }
-    return Closer(body, nil, .mainActor, isOfProvided: isOfProvided)
-  }
-
-  private struct AnyIsolation<Dependency> {
-    let close: @isolated(any) (Dependency) async throws -> Void
-  }
-
-  /// The closure of an `AnyIsolation`, typed as a main-actor closure. The cast is safe because an asynchronous function
-  /// is called in the same way whatever its isolation: it moves to its actor by itself.
-  private struct OnMainActor<Dependency> {
-    let close: @MainActor (Dependency) async throws -> Void
-
-    init(of other: AnyIsolation<Dependency>) { self = unsafe unsafeBitCast(other, to: OnMainActor.self) }
+    return Closer(body, releasedOn: MainActor.shared, isOfProvided: isOfProvided)
   }
 }
 

@@ -14,8 +14,8 @@ final class Closing: Activity, @unchecked Sendable {
   /// The creations that were under way for the contexts when the run began, each with the number of this run among its
   /// waiters and with the path of its context.
   private var creations: [(creation: Creation, number: UInt, path: [String])] = []
-  /// The providers with closers, each with the node of its context.
-  var providers: [(provider: Provider, node: Node)] = []
+  /// The providers with closers, each with the position of its context among `contexts`.
+  var providers: [(provider: Provider, closer: Closer, position: Int)] = []
   /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
   private var awaited: [(run: Closing, number: UInt)] = []
   private var failures: [UDIFailure] = []
@@ -36,7 +36,9 @@ final class Closing: Activity, @unchecked Sendable {
       }
     }
     // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
-    for context in contexts.reversed() { context.withNode { $0.beginClosing(self, &garbage) } }
+    for (position, context) in contexts.enumerated().reversed() {
+      context.withNode { $0.beginClosing(self, at: position, &garbage) }
+    }
   }
 
   /// Starts the task. Do not call this under a lock.
@@ -106,22 +108,31 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// Calls one closer, and drops the instance that it has closed.
   private func take(_ step: Step) async {
-    let closer = step.closer
+    let (context, provider, closer) = (contexts[step.position], step.provider, step.closer)
     let start = ContinuousClock.now
     var failure: (any Error)?
-    let path = UDIObserver.mayExist ? step.context.change { node, _ in node.fullPath } : []
-    let call = AsyncCall(ofCloserOf: step.provider, in: self)
+    let path = UDIObserver.mayExist ? context.fullPath : []
+    let call = AsyncCall(ofCloserOf: provider, in: self)
     do {
       defer { call.end() }
       try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
-      let path = step.context.change { node, _ in node.fullPath }
-      failures.append(UDIFailure(step.provider, path, error))
+      failures.append(UDIFailure(provider, context.fullPath, error))
       failure = error
     }
-    step.drop()
+    context.change { node, garbage in
+      if let index = closer.unclosed.lastIndex(where: { $0.instance === step.unclosed.instance }) {
+        garbage.add(closer.unclosed.remove(at: index).instance)
+      }
+      if let cache = step.cache {
+        InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
+      } else if !provider.hasCaches {
+        // The provider itself keeps the instance.
+        node.unregister(provider, &garbage)
+      }
+    }
     if UDIObserver.mayExist {
-      UDIObserver.tell { .closed(UDIEvent.Closed(step.provider, path, start.duration(to: .now), failure)) }
+      UDIObserver.tell { .closed(UDIEvent.Closed(provider, path, start.duration(to: .now), failure)) }
     }
   }
 
@@ -146,58 +157,37 @@ final class Closing: Activity, @unchecked Sendable {
 extension Closing {
   /// The call of a closer for one instance.
   fileprivate struct Step {
-    let context: UDIContext
+    /// The position of the context among `contexts`.
+    let position: Int
     let provider: Provider
     let closer: Closer
     let unclosed: Unclosed
     /// The cache that keeps the instance; nil if the provider itself keeps it, or if nothing does, because it was made
     /// too late.
     let cache: InstanceCache?
-
-    /// Drops the instance, which has been closed. If the provider itself keeps the instance, unregisters the provider.
-    func drop() {
-      context.change { node, garbage in
-        if let index = closer.unclosed.lastIndex(where: { $0.instance === unclosed.instance }) {
-          garbage.add(closer.unclosed.remove(at: index).instance)
-        }
-        if let cache {
-          InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
-        } else if !provider.hasCaches {
-          node.unregister(provider, &garbage)
-        }
-      }
-    }
   }
 
   /// The steps in reverse order: the last one in the array is taken first. Contexts below are closed before those
   /// above. In each context, instances that were made later are closed before those made earlier. By now, nothing new
   /// is made, so the list is complete.
   private func steps() -> [Step] {
-    if Tree.change({ _ in providers.isEmpty }) { return [] }
-    let positions = Dictionary(
-      uniqueKeysWithValues: contexts.enumerated().map { ($1.withNode { $0 }, $0) })
-    var steps: [(position: Int, step: Step)] = []
-    for (provider, node) in Tree.change({ _ in providers }) {
-      guard let position = positions[node], let closer = provider.closer else { continue }
-      for (unclosed, cache) in Tree.change({ _ in provider.allUnclosed(closer) }) {
-        let step = Step(
-          context: contexts[position], provider: provider, closer: closer, unclosed: unclosed, cache: cache)
-        steps.append((position, step))
-      }
+    let steps = Tree.change({ _ in providers }).flatMap { provider, closer, position in
+      Tree.change { _ in provider.steps(closer, at: position) }
     }
-    steps.sort { ($0.position, $0.step.unclosed.number) < ($1.position, $1.step.unclosed.number) }
-    return steps.map(\.step)
+    return steps.sorted { ($0.position, $0.unclosed.number) < ($1.position, $1.unclosed.number) }
   }
 }
 
 extension Provider {
-  /// The instances that have to be closed, each with the cache that keeps it; nil if no cache does. Call this under the
-  /// tree lock.
-  fileprivate final func allUnclosed(_ closer: Closer) -> [(Unclosed, InstanceCache?)] {
+  /// The calls of the closer that are necessary. Call this under the tree lock.
+  fileprivate final func steps(_ closer: Closer, at position: Int) -> [Closing.Step] {
     let caches = hasCaches ? Array(self.caches.all) : []
     let keepers = Dictionary(
       caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
-    return closer.unclosed.map { ($0, keepers[ObjectIdentifier($0.instance.value.object)]) }
+    return closer.unclosed.map { unclosed in
+      let cache = keepers[ObjectIdentifier(unclosed.instance.value.object)]
+      return Closing.Step(position: position, provider: self, closer: closer, unclosed: unclosed, cache: cache)
+    }
   }
 }
 

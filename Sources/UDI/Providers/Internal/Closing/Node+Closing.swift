@@ -12,8 +12,10 @@ extension Node {
 
   /// Marks the context as being closed. From now on, nothing is added to it and nothing new is made in it.
   ///
-  /// - Parameter closing: The run. This method adds the context's creations and its providers with closers to it.
-  func beginClosing(_ closing: Closing, _ garbage: inout Garbage) {
+  /// - Parameters:
+  ///   - closing: The run. This method adds the context's creations and its providers with closers to it.
+  ///   - position: The position of the context among those that the run ends.
+  func beginClosing(_ closing: Closing, at position: Int, _ garbage: inout Garbage) {
     treeLocked.state = .closing
     treeLocked.ensureExtras().closing = closing
     // A closer may wait for a task that follows something here.
@@ -24,7 +26,7 @@ extension Node {
       garbage.add(provider)
       if let closer = provider.closer {
         closer.isClosing = true
-        closing.providers.append((provider, self))
+        closing.providers.append((provider, closer, position))
       }
       for creation in provider.creations { closing.waitFor(creation, path: fullPath) }
       provider.leaveIfEnding(&garbage)
@@ -66,17 +68,12 @@ extension UDIContext {
   ///
   /// - Returns: Whether the context is closed, by this call or already before.
   func closeAtOnce() -> Bool {
-    if UDIObserver.mayExist { return closeAtOnceAndTell() }
-    return withNode { node in node.end(where: { $0.isClosed || $0.closesAtOnce }) }
-  }
-
-  private func closeAtOnceAndTell() -> Bool {
     var path: [String]?
     let isClosed = withNode { node in
       node.end { node in
         if node.isClosed { return true }
         guard node.closesAtOnce else { return false }
-        path = node.fullPath
+        if UDIObserver.mayExist { path = node.fullPath }
         return true
       }
     }

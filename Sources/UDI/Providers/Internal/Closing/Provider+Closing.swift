@@ -4,17 +4,13 @@ extension Provider {
   /// closer would never be called. Called under the tree lock, when the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
-    guard closer != nil else { return }
-    switch sharing {
-    case .strong: return
-    case .unique, .graph, .weak, .custom:
-      fatalError(
-        """
-        \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose`, but under the \
-        lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
-        under which the context keeps them, for example `.context`; or close each instance where it is used.
-        """)
-    }
+    guard closer != nil, sharing != .strong else { return }
+    fatalError(
+      """
+      \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose`, but under the \
+      lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
+      under which the context keeps them, for example `.context`; or close each instance where it is used.
+      """)
   }
 
   /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.
@@ -48,9 +44,9 @@ extension Provider {
   }
 
   /// The report that instances were dropped before they were closed.
-  private final func unclosedReport(count: Int) -> LateReport {
+  private final func unclosedReport(count: Int) -> LateCall {
     let key = key
-    return LateReport(.unclosed, at: site) {
+    return .report(.unclosed, at: site) {
       """
       \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
       \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
@@ -64,12 +60,8 @@ extension Provider {
   /// instance, because it will not make another one there. An alias is removed with its target. Call this under the
   /// tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    guard let node, node.treeLocked.state.isEnding, !hasMade, creation == nil, !hasCaches,
-      !(self is Alias)
-    else {
-      return
-    }
-    node.unregister(self, &garbage)
+    if hasMade || creation != nil || hasCaches || self is Alias { return }
+    if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
   }
 }
 

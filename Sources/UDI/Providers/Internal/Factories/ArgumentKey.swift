@@ -11,7 +11,10 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
   let belongsToMainActor: Bool
   let digest: Int
 
-  init(_ values: [any Hashable], belongsToMainActor: Bool) {
+  /// - Returns: Nil if one of the arguments is not `Hashable`.
+  init?(_ arguments: [Any], belongsToMainActor: Bool) {
+    let values = arguments.compactMap(Self.comparable)
+    guard values.count == arguments.count else { return nil }
     unsafe self.values = values
     self.belongsToMainActor = belongsToMainActor
     var hasher = Hasher()
@@ -57,23 +60,14 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 
 extension ArgumentKey {
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
-  static func comparable(_ argument: Any) -> (any Hashable)? {
+  private static func comparable(_ argument: Any) -> (any Hashable)? {
     // An optional counts as what it wraps: a factory that takes either gets the same from both. (Only a factory that
     // takes an `Any` could tell them apart.) `isOptional` is checked first, because it is fast, and the cast is not.
-    if TypeMetadata(type(of: argument)).isOptional, let wrapped = (argument as? any OptionalArgument)?.wrappedValue {
+    if TypeMetadata(type(of: argument)).isOptional, let wrapped = (argument as? any AnyOptional)?.wrappedValue {
       return comparable(wrapped)
     }
     // An `AnyHashable` is unwrapped, because only the type of its content counts.
     if type(of: argument) == AnyHashable.self, let box = argument as? AnyHashable { return comparable(box.base) }
     return argument as? any Hashable
   }
-}
-
-private protocol OptionalArgument {
-  /// What the optional wraps; nil if it is nil.
-  var wrappedValue: Any? { get }
-}
-
-extension Optional: OptionalArgument {
-  fileprivate var wrappedValue: Any? { map { $0 as Any } }
 }

@@ -1,38 +1,25 @@
 /// Makes factories, which store closures without their types, from the typed closures that the verbs take.
 extension Factory {
-  // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and `consuming` in the
-  // initialiser that is called here. As a result, the factory's closure is retained once instead of three times.
+  // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and some `consuming`. As a result, the factory's closure is retained once instead of three times.
   // Otherwise `register` would take a seventh longer ("register 16 in a new context, each" in `Benchmarks/compare`).
   // With `borrowing` parameters, the compiler (Swift 6.3) crashes.
-  //
-  // Helpers that do little unless they are passed a closure, such as `completion` and `Closer.of`, are always inlined.
 
-  /// Makes a factory whose closure takes no context.
+  /// Makes a factory whose closure takes no arguments.
   ///
-  /// - Parameter caller: The actor in whose code the verb was called.
+  /// - Parameters:
+  ///   - parameters: The reach with which the parameters of an initialiser are looked up; by default that of the
+  ///     dependency. A `Sendable` dependency may be made from parameters that are not `Sendable`.
+  ///   - caller: The actor in whose code the verb was called.
+  ///   - actor: The actor that the closure belongs to, if any.
   convenience init<Dependency>(
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
-    _ factory: __shared @escaping @isolated(any) () throws -> Dependency?,
+    _ site: UDICallSite, _ reach: UDIReach, parameters: UDIReach? = nil, in caller: __shared (any Actor)?,
+    _ actor: __shared (any Actor)?, _ function: consuming FactoryFunction,
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
     self.init(
       type, name, lifetime, metadata, site, reach,
-      .of(factory.isolation, complete?.isolation, reach, in: caller, site), FactoryFunction(factory),
-      Self.completion(complete))
-  }
-
-  /// Makes a factory whose closure takes a context.
-  convenience init<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
-    _ factory: __shared @escaping @isolated(any) (UDIContext) throws -> Dependency?,
-    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
-  ) {
-    self.init(
-      type, name, lifetime, metadata, site, reach,
-      .of(factory.isolation, complete?.isolation, reach, in: caller, site), FactoryFunction(factory),
-      Self.completion(complete))
+      .of(actor, complete?.isolation, parameters ?? reach, in: caller, site), function, Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.
@@ -40,36 +27,21 @@ extension Factory {
     _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    _ complete: IsolatedBlock<UDIContext, Dependency, First, repeat each More>?
+    _ complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
   ) {
     let completion = complete.map { complete -> Completion in
       let plain = complete.isolationErased
       return { context, instance, arguments in
-        guard let arguments, let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
-        let pack = arguments.readAgain(as: ArgumentPack<First, repeat each More>.self)
-        plain(context, dependency, pack.first, repeat each pack.more)
+        // The arguments can be read, because the factory has read them.
+        guard let pack = try? arguments?.read(as: ArgumentPack<First, repeat each More>.self),
+          let dependency = instance.value(as: Dependency.self, isExact: true)
+        else { return }
+        try? plain(context, dependency, pack.first, repeat each pack.more)
       }
     }
     self.init(
       type, name, lifetime, metadata, site, reach, .of(factory.isolation, complete?.actor, reach, in: caller, site),
       FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion)
-  }
-
-  /// Makes a factory that looks up the parameters of an initialiser and calls the initialiser.
-  ///
-  /// - Parameter parameters: The reach with which the parameters are looked up. A `Sendable` dependency may be made
-  ///   from parameters that are not `Sendable`.
-  convenience init<Dependency, First, each More>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, parameters: UDIReach, in caller: __shared (any Actor)?,
-    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
-    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
-  ) {
-    self.init(
-      type, name, lifetime, metadata, site, reach,
-      .of(make.isolation, complete?.isolation, parameters, in: caller, site),
-      FactoryFunction(erased: lookingUpParameters(of: make, parameters)),
-      Self.completion(complete))
   }
 
   /// Makes a factory that always returns the same value.
@@ -83,14 +55,13 @@ extension Factory {
   }
 
   /// Erases the types of a completion.
-  @inline(__always)
   private static func completion<Dependency>(
     _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) -> Completion? {
     guard let complete else { return nil }
-    let plain = IsolatedBlock(complete).isolationErased
+    let plain = IsolatedFunction(complete).isolationErased
     return { context, instance, _ in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { plain(context, dependency) }
+      if let dependency = instance.value(as: Dependency.self, isExact: true) { try? plain(context, dependency) }
     }
   }
 }

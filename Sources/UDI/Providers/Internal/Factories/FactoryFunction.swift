@@ -65,7 +65,7 @@ struct FactoryFunction {
   init<Dependency, First, each More>(
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
-    let make = IsolatedFactory(make).isolationErased
+    let make = IsolatedFunction(make).isolationErased
     let write: Write = { context, arguments, memory in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
       let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)

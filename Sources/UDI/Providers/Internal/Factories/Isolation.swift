@@ -3,20 +3,19 @@
 /// The verbs take closures as `@isolated(any)`, so each closure carries its actor with it: a closure that was written
 /// in main-actor code belongs to the main actor. The closures are then stored as plain functions (`isolationErased`),
 /// and callers must check `isHere` before they call one.
-@usableFromInline
 struct Isolation: Sendable {
   /// The actor; nil if the closures may run anywhere.
   let actor: (any Actor)?
   /// Whether the actor is the main actor. Stored, so that `isHere` does not have to compare actors.
   let isMainActor: Bool
 
-  private init(_ actor: (any Actor)?, isMainActor: Bool) {
+  private init(_ actor: (any Actor)?) {
     self.actor = actor
-    self.isMainActor = isMainActor
+    isMainActor = actor != nil && actor === MainActor.shared
   }
 
-  @usableFromInline static var anywhere: Isolation { Isolation(nil, isMainActor: false) }
-  @usableFromInline static var mainActor: Isolation { Isolation(MainActor.shared, isMainActor: true) }
+  static var anywhere: Isolation { Isolation(nil) }
+  static var mainActor: Isolation { Isolation(MainActor.shared) }
 
   /// The actor on which a provider's closures have to be released, because they might hold objects that are not
   /// `Sendable`; nil if they may be released anywhere.
@@ -32,7 +31,6 @@ struct Isolation: Sendable {
   ///     to the main actor only because of its module's default isolation.
   ///   - site: Where the verb was called.
   /// - Precondition: The closures do not belong to two different actors, because no caller could call both.
-  @usableFromInline
   static func of(
     _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: UDICallSite
   ) -> Isolation {
@@ -43,10 +41,7 @@ struct Isolation: Sendable {
         \(describe(second)). Both are called where the instance is made: write them for the same actor, or for none.
         """)
     }
-    guard let actor = first ?? second else {
-      return caller != nil && caller === MainActor.shared ? .mainActor : .anywhere
-    }
-    return actor === MainActor.shared ? .mainActor : Isolation(actor, isMainActor: false)
+    return Isolation(first ?? second ?? (caller === MainActor.shared ? caller : nil))
   }
 
   /// Determines the isolation of a factory and of the closure that is called after it.
@@ -64,27 +59,24 @@ struct Isolation: Sendable {
     return of(factory, completion, in: caller, site)
   }
 
-  /// Determines the isolation of a block that lookups run when they reach a context: none, or the main actor. No other
-  /// actor is possible, because a lookup cannot wait for one.
+  /// Determines the isolation of the block of a rule: none, or the main actor. No other actor is possible, because
+  /// filling an object does not wait for an actor.
   ///
   /// - Precondition: The block belongs to no actor other than the main actor.
-  @usableFromInline
-  static func ofBlock(_ actor: (any Actor)?, in caller: (any Actor)?, _ verb: String) -> Isolation {
-    guard let actor else { return caller === MainActor.shared ? .mainActor : .anywhere }
-    guard actor === MainActor.shared else {
+  static func ofRule(_ actor: (any Actor)?, in caller: (any Actor)?) -> Isolation {
+    if let actor, actor !== MainActor.shared {
       fatalError(
         """
-        the block given to `\(verb)` belongs to \(describe(actor)), but lookups run it and cannot wait for \
-        an actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
+        the block given to `inject` belongs to \(describe(actor)), but an object is filled without waiting for an \
+        actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
         """)
     }
-    return .mainActor
+    return Isolation(actor ?? (caller === MainActor.shared ? caller : nil))
   }
 
   /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
-  @usableFromInline
   static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, _ site: UDICallSite) -> Isolation {
     if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
       fatalError(
@@ -132,12 +124,13 @@ struct Isolation: Sendable {
 // library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same
 // way.
 
-/// An initialiser of any isolation. The function is cast inside a struct, because Swift would wrap a bare function
-/// before casting it.
+/// A function of any isolation, such as an initialiser, or a factory that takes arguments. The function is cast inside a struct, because
+/// Swift would wrap a bare function before casting it.
 ///
 /// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the
-/// function twice to rearrange them, and each registration would take 144 bytes more.
-struct IsolatedInitialiser<Result, First, each More> {
+/// function twice to rearrange them, and each registration would take 144 bytes more. A function whose
+/// first parameter is the context is wrapped in that way if it takes any others.
+struct IsolatedFunction<Result, First, each More> {
   private let function: @isolated(any) (First, repeat each More) throws -> Result
 
   private struct Plain {
@@ -146,48 +139,36 @@ struct IsolatedInitialiser<Result, First, each More> {
 
   init(_ function: @escaping @isolated(any) (First, repeat each More) throws -> Result) { self.function = function }
 
+  /// The actor that the function belongs to, if any.
+  var actor: (any Actor)? { function.isolation }
+
   /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
+  ///
+  /// The type says that the function throws, even if it does not: the compiler (Swift 6.3) crashes on a struct that is
+  /// generic over the error.
   var isolationErased: (First, repeat each More) throws -> Result {
     unsafe unsafeBitCast(self, to: Plain.self).function
   }
 }
 
-/// A factory of any isolation that takes arguments.
-struct IsolatedFactory<Result, First, each More> {
-  private let function: @isolated(any) (UDIContext, First, repeat each More) throws -> Result
+/// An asynchronous function of the main actor that need not be `Sendable`.
+struct MainActorFunction<Result, First, each More> {
+  private let function: @MainActor (First, repeat each More) async throws -> Result
 
-  private struct Plain {
-    let function: (UDIContext, First, repeat each More) throws -> Result
+  private struct AnyIsolation {
+    let function: @isolated(any) (First, repeat each More) async throws -> Result
   }
 
-  init(_ function: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Result) {
-    self.function = function
+  /// - Parameter function: A function of the main actor, or of none. The cast is safe because an asynchronous function
+  ///   is called in the same way whatever its isolation: it moves to its actor by itself.
+  init(_ function: @escaping @isolated(any) (First, repeat each More) async throws -> Result) {
+    self = unsafe unsafeBitCast(AnyIsolation(function: function), to: Self.self)
   }
 
-  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
-  var isolationErased: (UDIContext, First, repeat each More) throws -> Result {
-    unsafe unsafeBitCast(self, to: Plain.self).function
-  }
-}
-
-/// A closure of any isolation that returns nothing and does not throw. Functions that throw have structs of their own,
-/// because the compiler (Swift 6.3) crashes on a struct that is generic over the error.
-@usableFromInline
-struct IsolatedBlock<each Parameter> {
-  private let function: @isolated(any) (repeat each Parameter) -> Void
-
-  private struct Plain {
-    let function: (repeat each Parameter) -> Void
-  }
-
-  @usableFromInline
-  init(_ function: @escaping @isolated(any) (repeat each Parameter) -> Void) { self.function = function }
-
-  /// The actor that the block belongs to, if any.
-  var actor: (any Actor)? { function.isolation }
-
-  /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
-  @usableFromInline var isolationErased: (repeat each Parameter) -> Void {
-    unsafe unsafeBitCast(self, to: Plain.self).function
+  // If an asynchronous function took a parameter pack and passed it on, the program would crash (Swift 6.3: "freed
+  // pointer was not the last allocation").
+  @MainActor
+  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Result {
+    try await function(arguments.first, repeat each arguments.more)
   }
 }

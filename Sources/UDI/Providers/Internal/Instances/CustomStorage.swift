@@ -27,18 +27,20 @@ final class CustomStorage: @unchecked Sendable {
   init(_ storage: any UDIStorage) { self.storage = storage }
 
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
-  fileprivate func beginReset() -> Creation {
+  ///
+  /// - Returns: The rest: empties the storage, and wakes the threads that wait to make a newer instance.
+  func reset() -> LateCall {
     generation.store(Self.nextGeneration, ordering: .releasing)
     let reset = Creation.begin(nil, on: PerThread.resolution)
     resets.append(reset)
-    return reset
-  }
-
-  /// Ends a reset, and wakes the threads that wait to make a newer instance. Call this under the tree lock.
-  fileprivate func endReset(_ reset: Creation, _ garbage: inout Garbage) {
-    resets.removeAll { $0 === reset }
-    reset.end(.undecided)
-    garbage.add(reset)
+    return LateCall { [self] in
+      storage.reset()
+      Tree.change { garbage in
+        resets.removeAll { $0 === reset }
+        reset.end(.undecided)
+        garbage.add(reset)
+      }
+    }
   }
 
   /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this
@@ -63,24 +65,6 @@ final class CustomStorage: @unchecked Sendable {
     storing = nil
     ended.end(.undecided)
     garbage.add(ended)
-  }
-}
-
-/// A user's storage that is reset as soon as the tree lock has been released, because this is garbage.
-final class DroppedStorage {
-  private let custom: CustomStorage
-  private let creation: Creation
-
-  /// Begins the reset. Call this under the tree lock.
-  init(_ custom: CustomStorage) {
-    self.custom = custom
-    creation = custom.beginReset()
-  }
-
-  /// Resets the storage, which runs user code. Garbage is released while no lock is held.
-  deinit {
-    custom.storage.reset()
-    Tree.change { garbage in custom.endReset(creation, &garbage) }
   }
 }
 

@@ -9,27 +9,6 @@ struct Instance: @unchecked Sendable {
   let form: StoredForm
   let isBox: Bool
 
-  init(object: AnyObject, form: StoredForm, isBox: Bool) {
-    self.object = object
-    self.form = form
-    self.isBox = isBox
-  }
-
-  /// Wraps a dependency.
-  @inline(__always)
-  init<Dependency>(_ dependency: Dependency) {
-    if let form = StoredForm.of(dependency, as: Dependency.self) {
-      object = form.object
-      self.form = form
-      isBox = false
-      withExtendedLifetime(dependency) {}
-    } else {
-      object = ValueBox(dependency)
-      form = .none
-      isBox = true
-    }
-  }
-
   /// Returns the instance as `Dependency`, with a cast if necessary.
   ///
   /// - Parameter isExact: Whether the instance was made as exactly this type.
@@ -44,6 +23,19 @@ struct Instance: @unchecked Sendable {
   func write(to memory: UnsafeMutableRawPointer) { unsafe form.write(object, to: memory) }
 
   var anyValue: Any { isBox ? (object as? AnyBox)?.anyValue ?? object : object }
+}
+
+extension Instance {
+  /// Wraps a dependency.
+  @inline(__always)
+  init<Dependency>(_ dependency: Dependency) {
+    if let form = StoredForm.of(dependency, as: Dependency.self) {
+      self.init(object: form.object, form: form, isBox: false)
+      withExtendedLifetime(dependency) {}
+    } else {
+      self.init(object: ValueBox(dependency), form: .none, isBox: true)
+    }
+  }
 }
 
 class AnyBox {

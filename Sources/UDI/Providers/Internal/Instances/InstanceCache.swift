@@ -25,17 +25,17 @@ final class InstanceCache: @unchecked Sendable {
   /// - Parameter change: Changes the caches among which to look, under the tree lock.
   static func find(
     for provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool = false,
-    in change: ((inout InstanceCaches, inout Garbage) -> [InstanceCache]?) -> [InstanceCache]?
+    in change: ((inout InstanceCaches) -> [InstanceCache]?) -> [InstanceCache]?
   ) -> (cache: InstanceCache, isNew: Bool) {
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
     var compared: [InstanceCache] = []
     var new: InstanceCache?
     while true {
-      let candidates = change { caches, garbage in
+      let candidates = change { caches in
         let present = caches.find(arguments?.digest ?? 0)
         guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
-        caches.add(new, &garbage)
+        caches.add(new)
         return nil
       }
       guard let candidates else { return (unsafe new.unsafelyUnwrapped, true) }
@@ -85,29 +85,14 @@ struct InstanceCaches {
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
 
-  mutating func add(_ cache: InstanceCache, _ garbage: inout Garbage) {
-    if count >= nextSweep, cache.custom == nil { sweep(&garbage) }
+  mutating func add(_ cache: InstanceCache) {
     caches[cache.digest, default: []].append(cache)
     count += 1
   }
 
-  /// Discards the caches that keep no instance and are making none.
-  private mutating func sweep(_ garbage: inout Garbage) {
-    for (digest, candidates) in caches {
-      var used: [InstanceCache] = []
-      for cache in candidates {
-        if cache.isInUse(&garbage) { used.append(cache) } else { cache.discard() }
-        garbage.add(cache)
-      }
-      caches[digest] = used.isEmpty ? nil : used
-      count -= candidates.count - used.count
-    }
-    planSweep()
-  }
-
   private mutating func planSweep() { nextSweep = max(32, count * 2) }
 
-  /// Begins a sweep of caches with users' storages. The sweep discards the caches whose storages are empty.
+  /// Begins a sweep, which discards the caches that keep no instance and are making none.
   ///
   /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
   ///   if it is not time for a sweep yet.
@@ -121,14 +106,15 @@ struct InstanceCaches {
     return atRest
   }
 
-  /// Discards the given caches, whose storages were empty, except those that have been used since.
+  /// Discards the given caches, whose storages were empty if they have any, except those that are in use.
   mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
-    for cache in empty where cache.isAtRest && cache.custom?.isIdle == true { discard(cache, &garbage) }
+    for cache in empty where !cache.isInUse(&garbage) && cache.custom?.isIdle != false { discard(cache, &garbage) }
     planSweep()
   }
 
   /// Discards a cache. A thread that is about to use it then looks for another one.
   mutating func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
+    if cache.isDiscarded { return }
     cache.discard()
     let others = caches[cache.digest]?.filter { $0 !== cache } ?? []
     caches[cache.digest] = others.isEmpty ? nil : others

@@ -169,7 +169,7 @@ extension InstanceKeeper {
     }
     creation = nil
     forgetKept(&garbage)
-    if let custom { garbage.add(DroppedStorage(custom)) }
+    if let custom { garbage.add(custom.reset()) }
   }
 }
 

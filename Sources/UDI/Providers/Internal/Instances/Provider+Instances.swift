@@ -3,19 +3,16 @@ extension Provider {
   /// What keeps the instance for the given arguments.
   final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
-    let (cache, isNew) = InstanceCache.find(for: self, arguments) { body in
-      Tree.change { garbage in body(&caches, &garbage) }
-    }
-    if isNew, cache.custom != nil { sweepStorages(sparing: cache) }
+    let (cache, isNew) = InstanceCache.find(for: self, arguments) { body in Tree.change { _ in body(&caches) } }
+    if isNew { sweepCaches(sparing: cache) }
     return InstanceKeeper(provider: self, cache: cache)
   }
 
   /// Whether a cache or a user's storage keeps an instance for the given arguments. Do not call this under a lock,
   /// because it compares arguments and asks the storage, which is user code.
   final func keepsInstance(for arguments: [Any]) -> Bool {
-    let values = arguments.compactMap(ArgumentKey.comparable)
-    guard values.count == arguments.count else { return false }
-    let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
+    let key = arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
+    if key == nil, !arguments.isEmpty { return false }
     let candidates = Tree.change { _ in hasCaches ? caches.find(key?.digest ?? 0) : [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
     if let custom = cache.custom { return custom.load() != nil }
@@ -26,8 +23,8 @@ extension Provider {
     }
   }
 
-  /// Discards caches whose storages are empty. The storages are checked with no lock held.
-  private final func sweepStorages(sparing new: InstanceCache) {
+  /// Discards caches that are not in use, if it is time for that. Users' storages are checked with no lock held.
+  private final func sweepCaches(sparing new: InstanceCache) {
     let candidates = Tree.change { _ in caches.beginSweep() }
     if candidates.isEmpty { return }
     let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }

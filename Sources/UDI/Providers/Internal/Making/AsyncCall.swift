@@ -6,21 +6,17 @@ import Synchronization
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended,
 /// so this object releases everything that it holds when the call ends.
 final class AsyncCall: @unchecked Sendable {
-  // Unchecked: `content` is guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
   @TaskLocal static var current: AsyncCall?
 
-  /// The properties that the call releases when it ends.
-  struct Content {
-    let provider: Provider
-    /// The creation, or the run of `close()`, that the call is part of; nil if it is part of none.
-    let activity: Activity?
-    let arguments: ArgumentKey?
-    /// What the parameters of an initialiser share, while they are being obtained.
-    var graphs: LastingGraphs?
-  }
-
-  private(set) var content: Content?
+  /// The provider whose factory or closer is called. Nil after the call has ended, like the next three properties.
+  private(set) var provider: Provider?
+  /// The creation, or the run of `close()`, that the call is part of; nil if it is part of none.
+  private(set) var activity: Activity?
+  private var arguments: ArgumentKey?
+  /// What the parameters of an initialiser share, while they are being obtained.
+  private var graphs: LastingGraphs?
   /// The call whose factory asked for the instance that this call makes; nil if no such factory asked.
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
@@ -58,9 +54,11 @@ final class AsyncCall: @unchecked Sendable {
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
     Self.exist.store(true, ordering: .relaxed)
-    let activity = creation ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
-    content = Content(provider: provider, activity: activity, arguments: arguments)
-    if !beginsActivity { try rejectCycle() }
+    activity = creation ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
+    self.provider = provider
+    self.arguments = arguments
+    // Arguments that cannot be compared count as different.
+    if !beginsActivity, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(Tree.change { _ in keys(from: nil) }.suffix(10))) }
   }
 
@@ -73,24 +71,19 @@ final class AsyncCall: @unchecked Sendable {
     beginsActivity = true
     depth = 1
     nodeAddress = 0
-    content = Content(provider: provider, activity: closing, arguments: nil)
+    self.provider = provider
+    activity = closing
     Self.exist.store(true, ordering: .relaxed)
   }
 
-  private func rejectCycle() throws {
-    guard let content else { return }
+  private func rejectCycle(_ provider: Provider) throws {
     let others = Tree.change { _ in
       Array(sequence(first: self) { $0.asker }.dropFirst()).filter {
-        $0.nodeAddress == nodeAddress && $0.content?.provider === content.provider
-      }.map { (call: $0, arguments: $0.content?.arguments) }
+        $0.nodeAddress == nodeAddress && $0.provider === provider
+      }.map { (call: $0, arguments: $0.arguments) }
     }
-    // Comparing arguments calls the user's `==`, so it must not happen under the lock. Arguments that cannot be
-    // compared count as different.
-    guard content.arguments != nil || content.provider.wanted == nil,
-      let same = others.first(where: { $0.arguments == content.arguments })
-    else {
-      return
-    }
+    // Comparing arguments calls the user's `==`, so it must not happen under the lock.
+    guard let same = others.first(where: { $0.arguments == arguments }) else { return }
     throw ProviderFailure.cycle(Tree.change { _ in keys(from: same.call) })
   }
 
@@ -99,7 +92,7 @@ final class AsyncCall: @unchecked Sendable {
   private func keys(from first: AsyncCall?) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
     for call in sequence(first: self, next: { $0.asker }) {
-      if let key = call.content?.provider.key { keys.append(key) }
+      if let key = call.provider?.key { keys.append(key) }
       if call === first { break }
       keys += call.pathFromAsker.reversed()
     }
@@ -108,10 +101,6 @@ final class AsyncCall: @unchecked Sendable {
 
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
-  /// The activity that the call is part of; nil if there is none, or if the call has ended. Read this under the tree
-  /// lock.
-  var activity: Activity? { content?.activity }
-
   /// The keys of the providers whose factories asked for what this call makes, the outermost first.
   var keysOfAskers: [KeyIdentity] { Tree.change { _ in keys(from: nil).dropLast() } }
 
@@ -119,7 +108,7 @@ final class AsyncCall: @unchecked Sendable {
   /// of.
   static var currentProvider: Provider? {
     guard exist.load(ordering: .relaxed), let call = current, call.isUnderWay, call.nodeAddress != 0 else { return nil }
-    return Tree.change { _ in call.content?.provider }
+    return Tree.change { _ in call.provider }
   }
 
   /// Begins to obtain the parameters of an initialiser.
@@ -128,21 +117,20 @@ final class AsyncCall: @unchecked Sendable {
   ///   one, and no provider keeps that parameter, both initialisers' parameters share.
   func beginParameters() -> LastingGraphs {
     Tree.change { _ in
-      let graphs = (content?.provider.keeps == false ? asker?.content?.graphs : nil) ?? LastingGraphs()
-      content?.graphs = graphs
+      let graphs = (provider?.keeps == false ? asker?.graphs : nil) ?? LastingGraphs()
+      if provider != nil { self.graphs = graphs }
       return graphs
     }
   }
 
   /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, is
   /// not shared.
-  func endParameters() { _ = Tree.change { _ in content?.graphs.take() } }
+  func endParameters() { _ = Tree.change { _ in graphs.take() } }
 
   /// Ends the call.
   func end() {
     hasEnded.store(true, ordering: .relaxed)
-    let content = Tree.change { _ in self.content.take() }
-    _ = consume content
+    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), graphs.take()) }
   }
 
   /// The keys along the chain of askers, from the call with which the activity began to this one. Call this under the

@@ -14,8 +14,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite,
-    _ reach: UDIReach, _ isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ site: UDICallSite, _ reach: UDIReach, _ isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
     _ function: @escaping Function, _ completion: Completion?
   ) {
     reach.assertIsolation(type)

@@ -37,11 +37,11 @@ final class AsyncGraph: @unchecked Sendable {
   /// What keeps the graph's instance of the given provider for the given arguments.
   func keeper(for provider: AsyncFactory, _ arguments: ArgumentKey?) -> InstanceKeeper {
     let (cache, _) = InstanceCache.find(for: provider, arguments, isOfGraph: true) { body in
-      Tree.change { garbage in
-        if !hasEnded { return body(&caches[provider.id, default: InstanceCaches()], &garbage) }
+      Tree.change { _ in
+        if !hasEnded { return body(&caches[provider.id, default: InstanceCaches()]) }
         // After the graph has ended, the cache is for this caller only.
         var caches = InstanceCaches()
-        return body(&caches, &garbage)
+        return body(&caches)
       }
     }
     return InstanceKeeper(provider: provider, cache: cache)

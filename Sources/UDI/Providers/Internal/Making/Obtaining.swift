@@ -65,9 +65,9 @@ struct Obtaining: Sendable {
         !made.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
       else {
         // The provider might belong to a different actor.
-        guard let next = actorThatMayGive(after: error), !triedActors.contains(where: { $0 === next }) else {
-          throw error
-        }
+        guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
+          !triedActors.contains(where: { $0 === next })
+        else { throw error }
         triedActors.append(next)
         actor = next
         continue
@@ -138,23 +138,17 @@ struct Obtaining: Sendable {
   }
 
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
-    func cast<Dependency>(_ type: Dependency.Type) throws -> Instance {
-      guard let value = instance.value(as: type, isExact: unmade.provider.makes(type)) else {
-        throw ProviderFailure.notConvertible(from: unmade.provider.madeType)
-      }
-      return Instance(value)
+    func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
+      instance.value(as: type, isExact: unmade.provider.makes(type)).map { Instance($0) }
     }
-    return try _openExistential(type, do: cast)
+    guard let exact = _openExistential(type, do: cast) else {
+      throw ProviderFailure.notConvertible(from: unmade.provider.madeType)
+    }
+    return exact
   }
 
   private func own(_ instance: Instance) -> OwnedInstance {
     OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil)
-  }
-
-  /// Returns the actor on which a lookup that has failed here might succeed: the factory's actor. Nil if
-  /// there is no such actor.
-  private func actorThatMayGive(after error: any Error) -> (any Actor)? {
-    if case ProviderFailure.isolatedElsewhere(let isolation) = error { isolation.actor } else { nil }
   }
 
   // MARK: - One attempt
