@@ -42,7 +42,7 @@ extension UDIContext {
       try child.withNode { (childNode) throws(UDITreeError) in
         childNode.treeLocked.isScope = isScope
         childNode.shared.search = search ?? node.shared.search
-        if let lifetime = node.treeLocked.extras?.defaultLifetime {
+        if let lifetime = node.defaultLifetime {
           childNode.treeLocked.ensureExtras().defaultLifetime = lifetime
         }
         try node.adopt(childNode, child, isNew: true, context: self)

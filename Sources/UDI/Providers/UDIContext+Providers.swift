@@ -3,11 +3,11 @@ extension UDIContext {
   /// The lifetime of dependencies that are registered here without one. ``makeChild(tag:search:)`` passes it on to the
   /// new child. If this default changes, children that exist already keep theirs.
   public var defaultLifetime: UDILifetime {
-    get { change { node, _ in node.treeLocked.extras?.defaultLifetime ?? .unique } }
+    get { change { node, _ in node.defaultLifetime ?? .unique } }
     set {
       change { node, garbage in
-        if let old = node.treeLocked.extras?.defaultLifetime { garbage.add(old.kind) }
-        node.treeLocked.ensureExtras().defaultLifetime = newValue
+        if let old = node.defaultLifetime { garbage.add(old.kind) }
+        node.defaultLifetime = newValue
       }
     }
   }

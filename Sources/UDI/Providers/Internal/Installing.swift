@@ -31,15 +31,6 @@ final class InstalledModule: @unchecked Sendable {
   }
 }
 
-/// A thread that is installing a module.
-struct Installation {
-  let thread: Resolution
-  /// The default lifetime that the context had when the thread's outermost `install` began.
-  let standard: UDILifetime?
-  /// The default lifetime that is now in force for the module.
-  var lifetime: UDILifetime?
-}
-
 extension UDIContext {
   /// Calls the module's `register`, unless the module is installed already. If another thread is installing it, waits
   /// until that thread has finished, unless this thread would wait for ever.
@@ -66,14 +57,12 @@ extension UDIContext {
       }
       new.creation = Creation.begin(nil, on: thread)
       extras.modules.append(new)
-      node.beginInstalling(thread.object)
       return true
     }
     if let waiting { waiting.creation.block(waiting.number) }
     guard isNew else { return }
-    module.register(in: self)
-    change { node, garbage in
-      node.endInstalling(thread.object, &garbage)
+    thread.object.installing(in: self) { module.register(in: self) }
+    change { _, garbage in
       guard let creation = new.creation.take() else { return }
       creation.end(.undecided)
       garbage.add(creation)
@@ -81,22 +70,44 @@ extension UDIContext {
   }
 }
 
-// MARK: - Under the tree lock
+// MARK: - The default lifetime
+
+extension Resolution {
+  /// A context in which the thread installs a module; the default lifetime that it had when the outermost installation
+  /// there began; and the one that is in force for the module.
+  typealias Installation = (node: Node, standard: UDILifetime?, lifetime: UDILifetime?)
+
+  /// Runs an installation. The module may set a default lifetime of its own, which ends with the installation.
+  fileprivate func installing(in context: UDIContext, _ body: () -> Void) {
+    let begun = context.change { node, _ in
+      let standard = installations.first { $0.node == node }.map(\.standard) ?? node.defaultLifetime
+      return (node: node, standard: standard, lifetime: standard)
+    }
+    installations.append(begun)
+    body()
+    installations.removeLast()
+  }
+}
 
 extension Node {
-  /// Records that a thread begins to install a module.
-  fileprivate func beginInstalling(_ thread: Resolution) {
-    let extras = treeLocked.ensureExtras()
-    let standard = extras.installation.map { extras.installations[$0].standard } ?? extras.defaultLifetime
-    extras.installations.append(Installation(thread: thread, standard: standard, lifetime: standard))
-  }
-
-  /// Removes the record that `beginInstalling` has added.
-  fileprivate func endInstalling(_ thread: Resolution, _ garbage: inout Garbage) {
-    let extras = treeLocked.ensureExtras()
-    guard let index = extras.installations.lastIndex(where: { $0.thread === thread }) else { return }
-    let ended = extras.installations.remove(at: index)
-    if let lifetime = ended.lifetime { garbage.add(lifetime.kind) }
-    if let standard = ended.standard { garbage.add(standard.kind) }
+  /// The lifetime of dependencies that are registered without one; nil means `.unique`. A thread that is installing a
+  /// module has a default of its own here. Used under the tree lock.
+  var defaultLifetime: UDILifetime? {
+    get {
+      guard let extras = treeLocked.extras else { return nil }
+      PerThread.prepare()
+      let installation = PerThread.presentResolution?.read { $0.installations.last { $0.node == self } }
+      return installation.map(\.lifetime) ?? extras.defaultLifetime
+    }
+    nonmutating set {
+      let extras = treeLocked.ensureExtras()
+      PerThread.prepare()
+      let thread = PerThread.resolution.object
+      if let index = thread.installations.lastIndex(where: { $0.node == self }) {
+        thread.installations[index].lifetime = newValue
+      } else {
+        extras.defaultLifetime = newValue
+      }
+    }
   }
 }

@@ -1,9 +1,8 @@
 /// The properties that only a few contexts need. They are in a separate object, so that all other nodes stay small.
 /// Guarded by the tree lock.
 final class NodeExtras {
-  private var ownDefaultLifetime: UDILifetime?
-  /// The modules that are being installed. The last one of each thread is the innermost.
-  var installations: [Installation] = []
+  /// The lifetime of dependencies that are registered without one, outside modules.
+  var defaultLifetime: UDILifetime?
   /// The modules that are installed.
   var modules: [InstalledModule] = []
   /// The run of `close()` that ends this context, until that run has ended.
@@ -27,20 +26,4 @@ final class NodeExtras {
   /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
   /// in force.
   var overrides: [Substitute] = []
-
-  /// The lifetime of dependencies that are registered without one; nil means `.unique`. A thread that is installing a
-  /// module has a separate default here, which ends with the installation.
-  var defaultLifetime: UDILifetime? {
-    get { installation.map { installations[$0].lifetime } ?? ownDefaultLifetime }
-    set {
-      if let index = installation { installations[index].lifetime = newValue } else { ownDefaultLifetime = newValue }
-    }
-  }
-
-  /// The index, in `installations`, of what this thread began last.
-  var installation: Int? {
-    if installations.isEmpty { return nil }
-    let thread = PerThread.resolution.object
-    return installations.lastIndex { $0.thread === thread }
-  }
 }

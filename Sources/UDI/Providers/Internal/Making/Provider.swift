@@ -219,7 +219,7 @@ extension Provider {
     unsafe uncheckedID = Tree.providerCount
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
-    if usesDefaultLifetime, let standard = node.treeLocked.extras?.defaultLifetime {
+    if usesDefaultLifetime, let standard = node.defaultLifetime {
       unsafe uncheckedLifetime = standard
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }

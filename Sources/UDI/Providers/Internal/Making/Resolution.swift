@@ -81,6 +81,13 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
+  /// The modules that this thread is installing, the innermost last. Used only by this thread.
+  @exclusivity(unchecked) private var uncheckedInstallations: [Installation] = []
+  var installations: [Installation] {
+    _read { yield unsafe uncheckedInstallations }
+    _modify { yield unsafe &uncheckedInstallations }
+  }
+
   /// The user's closures that are told what happens.
   enum Listener { case reporter, observer }
   /// The listeners that this thread is calling. Used only by this thread.
