@@ -1,8 +1,9 @@
 /// Makes factories, which store closures without their types, from the typed closures that the verbs take.
 extension Factory {
-  // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and some `consuming`. As a result, the factory's closure is retained once instead of three times.
-  // Otherwise `register` would take a seventh longer ("register 16 in a new context, each" in `Benchmarks/compare`).
-  // With `borrowing` parameters, the compiler (Swift 6.3) crashes.
+  // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and some `consuming`. So
+  // the factory's closure is retained once instead of three times. Otherwise `register` would take a seventh longer
+  // ("register 16 in a new context, each" in `Benchmarks/compare`). With `borrowing` parameters, the compiler (Swift
+  // 6.3) crashes.
 
   /// Makes a factory whose closure takes no arguments.
   ///
