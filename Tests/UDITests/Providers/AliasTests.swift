@@ -358,7 +358,7 @@ import UDI
     context.register(Hashed.self, lifetime: .weak) { Hashed() }.implements(AnyHashable.self)
     var hashed = context.link(Hashed.self)
     for _ in 0..<2 { #expect(context.link(AnyHashable.self) == hashed.map { AnyHashable($0) }) }
-    weak var former = hashed
+    weak let former = hashed
     hashed = nil
     #expect(former == nil && context.link(AnyHashable.self) != nil)
   }

@@ -41,3 +41,30 @@ struct TypeToken {
 
   @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }
 }
+
+/// The type that a lookup asks for, and the lookup's reach.
+///
+/// The bits are chosen so that a single `&` makes a form from a `TypeToken`, and another `&` compares it with an
+/// ``EntryForm``.
+struct LookupForm {
+  let bits: UInt
+
+  /// Whether the lookup asks for exactly the type that is recorded for its key (`TypeToken.isExact`).
+  var isExact: Bool { bits & Self.exactFacts != 0 }
+
+  /// Whether the lookup asks for a `Sendable` type.
+  var reach: UDIReach { bits & Self.isForSendable != 0 ? .anywhere : .mainActor }
+
+  fileprivate static var isForSendable: UInt { 0b100 }
+
+  /// Bits of a `TypeToken` from which a form is made. `exactFacts` says whether the type is exact, with one bit for
+  /// each reach. `constantFacts` is always set.
+  static var exactFacts: UInt { 0b011 }
+  static var constantFacts: UInt { isForSendable }
+
+  @inline(__always)
+  init(_ token: TypeToken, _ reach: UDIReach) { bits = token.word & reach.mask }
+
+  /// Makes a form that fits no entry, so the lookup casts the object instead of using the entry's stored words.
+  init(casting reach: UDIReach) { bits = reach.mask & ~Self.exactFacts }
+}

@@ -83,3 +83,29 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// Whether the entry's instances were made as exactly this type.
   func makes(_ type: Any.Type) -> Bool { false }
 }
+
+/// The type that an entry was registered under, and its reach.
+struct EntryForm {
+  private let bits: UInt8
+
+  /// - Parameters:
+  ///   - isExact: Whether the entry's stored words belong to exactly the type that is recorded for its key
+  ///     (`TypeToken.isExact`).
+  ///   - reach: Where the dependency may be used.
+  init(isExact: Bool, _ reach: UDIReach) {
+    let isSendable = reach == .anywhere
+    bits = (isSendable ? 0b100_0000 : 0) | (isExact ? 0b10 : 0) | (isExact && isSendable ? 0b01 : 0)
+  }
+
+  var isExact: Bool { bits & 0b10 != 0 }
+  var reach: UDIReach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
+
+  /// Whether a lookup may take the entry's stored words as they are: the lookup may have the dependency, and asks for
+  /// exactly the type that the words belong to.
+  @inline(__always)
+  func fits(_ form: LookupForm) -> Bool { UInt(bits) & form.bits != 0 }
+
+  /// Whether the dependency must be refused to a lookup, because the lookup asks for a `Sendable` type but the entry
+  /// was registered under a type that is not `Sendable`.
+  func isRefused(to reach: UDIReach) -> Bool { reach == .anywhere && self.reach == .mainActor }
+}

@@ -51,7 +51,7 @@ class Activity: @unchecked Sendable {
 
   /// Only set once, so accesses are not checked for overlaps.
   @exclusivity(unchecked) private final var queue: Queue?
-  /// Whether the activity has ended. Read this under the tree lock.
+  /// Whether the activity has ended. Stays false if nothing has waited for it. Read this under the tree lock.
   private(set) final var hasEnded = false
 
   /// The key of what the activity makes; nil if it makes nothing.
@@ -139,11 +139,6 @@ class Activity: @unchecked Sendable {
     for continuation in queue.continuations.values { Tree.resume(continuation) }
     queue.continuations = [:]
   }
-
-  /// Prepares to begin once more.
-  ///
-  /// - Precondition: Nothing has waited for the activity.
-  final func restart() { hasEnded = false }
 
   // MARK: - Circles
 

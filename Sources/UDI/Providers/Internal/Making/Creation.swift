@@ -61,7 +61,6 @@ class Creation: Activity, @unchecked Sendable {
 
   /// Sets what the creation is for, also if it has served another one before. Call this under the tree lock.
   final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext?) {
-    restart()
     self.owner = owner
     closingNumber = nil
     guard let keeper else { return }
@@ -98,7 +97,9 @@ class Creation: Activity, @unchecked Sendable {
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
     // A creation that holds a context or a cache is not reused: `begin` would release them under the lock.
     thread?.read { $0.end(self, isReusable: !isDropped && !hasBeenAwaited && owner == nil && cache == nil) }
-    if hasBeenAwaited { self.outcome = outcome() }
+    // A creation that nothing has waited for is not marked as ended, because it may be used again.
+    guard hasBeenAwaited else { return }
+    self.outcome = outcome()
     wake()
   }
 
