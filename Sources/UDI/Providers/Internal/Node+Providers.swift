@@ -17,7 +17,7 @@ extension Node {
     if let found {
       found.element.provider = provider
     } else {
-      treeLocked.providers.insert(ProviderEntry(provider: provider))
+      treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: 4)
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       Tree.notifying(.of(provider)) { setEntry(provider.current, forKey: provider.keyID) }

@@ -164,7 +164,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   ///
   /// - Parameter initialCapacity: The number of elements for which an empty table allocates memory: 1, or a power of
   ///   two that is at least 4.
-  mutating func insert(_ element: consuming Element, initialCapacity: Int = 4) {
+  mutating func insert(_ element: consuming Element, initialCapacity: Int = 1) {
     let (count, capacity) = (count, capacity)
     let isFull = capacity <= Self.denseLimit ? count == capacity : count * 4 >= capacity * 3
     if isFull { resize(to: capacity == 0 ? initialCapacity : max(4, capacity * 2)) }

@@ -16,7 +16,9 @@ extension Node {
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
         let state = Slot.State(found: Unretained(entry), depth: 0, isSingle: true)
-        shared.slots.insert(Slot(key: key, children: .none, state: state))
+        // A context with one provider usually gets more, but many contexts have only one binding.
+        shared.slots.insert(
+          Slot(key: key, children: .none, state: state), initialCapacity: entry.kind == .binding ? 1 : 4)
         return (before: .absent, after: state)
       }
       let before = slot.element.state
