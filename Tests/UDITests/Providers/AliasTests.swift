@@ -114,7 +114,8 @@ import UDI
   private protocol Sized: Sendable { var size: Int { get } }
   private struct Size: Sized { let size: Int }
 
-  @Test(arguments: keepingLifetimes) func values(_ lifetime: UDILifetime) {
+  /// A value under the lifetime `.weak` is reported.
+  @Test(.silent, arguments: keepingLifetimes) func values(_ lifetime: UDILifetime) {
     let runs = Tally()
     context.register(Size.self, lifetime: lifetime) {
       runs.add()

@@ -206,7 +206,7 @@ extension Resolution {
   }
 
   /// Whether so many factories run inside one another that the depth of the stack has to be checked.
-  private var isDeep: Bool { unsafe frames.count >= 12 }
+  private var isDeep: Bool { unsafe frames.count >= 6 }
 
   /// Whether too many factories run inside one another, or too little stack is left for one more.
   private func isTooDeep() -> Bool {
@@ -221,8 +221,9 @@ extension Resolution {
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
     // Some code runs on its own stack, and there is no way to tell how much of it is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // What must be left is enough to throw the error, and to do everything that factories do between two checks.
-    return here - stack.lowerBound < min(UInt(stack.count) / 4, 128 << 10)
+    // What must be left is enough to throw the error, with its explanation, and to do everything that factories do
+    // between two checks.
+    return here - stack.lowerBound < min(max(UInt(stack.count) / 4, 56 << 10), 128 << 10)
   }
 
   /// Records that the innermost factory has ended. If it was also the outermost one, ends the link: calls the
