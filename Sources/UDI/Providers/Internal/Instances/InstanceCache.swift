@@ -97,7 +97,7 @@ struct InstanceCaches {
   /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
   ///   if it is not time for a sweep yet.
   mutating func beginSweep() -> [InstanceCache] {
-    guard count >= nextSweep else { return [] }
+    guard count > nextSweep else { return [] }
     let atRest = caches.values.joined().filter(\.isAtRest)
     guard !atRest.isEmpty else { return [] }
     // No other sweep begins before this one has ended.
