@@ -9,7 +9,7 @@ final class NodeExtras {
   var closing: Closing?
   /// The last of the closed contexts whose lookups go on upwards here. The others follow as `previousSibling`.
   var lastClosed: Node?
-  /// The creations that are under way although their provider has dropped them.
+  /// The creations that are under way although their provider no longer refers to them: see `Creation.noteDropped`.
   var droppedCreations: [Creation] = []
   /// The context's rules.
   var rules: [Rule] = []

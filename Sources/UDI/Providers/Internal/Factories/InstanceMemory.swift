@@ -1,5 +1,5 @@
 /// Memory for an optional of the type that a factory makes. The memory exists only during the call that it is passed
-/// to. A lookup passes memory that contains nil. `Factory.run` passes raw memory, which the factory initialises before
+/// to. A lookup passes memory that contains nil. `Factory.call` passes raw memory, which the factory initialises before
 /// any code reads it.
 ///
 /// Marked safe for two reasons. It is made only from memory that exists during the call, and all code that writes or
