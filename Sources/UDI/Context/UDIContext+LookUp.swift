@@ -38,7 +38,7 @@ extension UDIContext {
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
-    let key = KeyIdentity.id(token.id, name)
+    let key = token.keyID(named: name)
     return withNode { unsafe $0.attempt(key, LookupForm(token, reach), search, into: memory) }
   }
 
@@ -124,7 +124,7 @@ extension UDIContext {
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
     let form = mustMake ? LookupForm(casting: reach) : LookupForm(token, reach)
-    let key = KeyIdentity.id(token.id, name)
+    let key = token.keyID(named: name)
     let dependent = presentDependent(asker)
     return change { node, garbage in
       unsafe node.locate(

@@ -59,7 +59,7 @@ extension UDIAttachment {
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> (LookupAnswer, UDIContext?) {
     let token = TypeToken.of(type)
-    let key = KeyIdentity.id(token.id, name)
+    let key = token.keyID(named: name)
     lock.lock()
     guard let node = unsafe attachedNode else {
       lock.unlock()
