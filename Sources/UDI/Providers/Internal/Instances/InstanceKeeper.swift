@@ -104,7 +104,9 @@ extension InstanceKeeper {
         provider.noteUnclosed(instance, number)
       }
       guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
-      if !instance.isBox, isIndependent { AuditNotice.note(instance.object, provider, node, &garbage) }
+      if AuditNotice.isOn, !instance.isBox, isIndependent {
+        AuditNotice.note(instance.object, provider, node, &garbage)
+      }
       if custom == nil, !(isWeak && instance.isBox) {
         keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
       } else {

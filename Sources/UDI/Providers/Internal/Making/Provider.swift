@@ -256,7 +256,7 @@ extension Provider {
     entry.serial = serial
     entry.comesFromLook = comesFromLook
     shown = entry
-    Tree.notifying(.keptOnly) { node?.show(entry) }
+    node?.showProvided(key, notifying: .keptOnly)
   }
 
   /// Makes the slots refer to the provider again, instead of to the instance that it kept.
@@ -266,7 +266,7 @@ extension Provider {
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
-    Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }
+    node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored)
     entry.node = nil
     garbage.add(entry)
     leaveIfEnding(&garbage)
