@@ -11,6 +11,10 @@ import Synchronization
 struct Lock: ~Copyable, Sendable {
   private let mutex = Mutex<Void>(())
   private let handover = Atomic<UInt8>(0)
+  #if DEBUG
+    /// The thread that holds the lock; 0 if none does.
+    private let holder = Atomic<UInt>(0)
+  #endif
 
   /// Takes the lock, and waits while another thread holds it. If a thread takes a lock that it holds already, the
   /// process stops.
@@ -19,6 +23,7 @@ struct Lock: ~Copyable, Sendable {
     mutex._unsafeLock()
     _ = handover.load(ordering: .acquiring)
     #if DEBUG
+      holder.store(currentThread(), ordering: .relaxed)
       HeldLocks.change(by: 1)
     #endif
   }
@@ -28,9 +33,18 @@ struct Lock: ~Copyable, Sendable {
   borrowing func unlock() {
     #if DEBUG
       HeldLocks.change(by: -1)
+      holder.store(0, ordering: .relaxed)
     #endif
     handover.store(0, ordering: .releasing)
     mutex._unsafeUnlock()
+  }
+
+  /// Stops a debug build if this thread does not hold the lock.
+  @inline(__always)
+  borrowing func assertHeld() {
+    #if DEBUG
+      precondition(holder.load(ordering: .relaxed) == currentThread(), "this needs a lock that the thread does not hold")
+    #endif
   }
 
   /// Runs `body` while holding the lock.

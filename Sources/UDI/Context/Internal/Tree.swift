@@ -83,9 +83,6 @@ package enum Tree {
   /// What to do when the current change has ended and the lock has been released: watchers are notified, and tasks
   /// resumed. Guarded by `lock`.
   @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
-  /// The kind of change that watchers are now notified of. One change can have parts of different kinds. Guarded by
-  /// `lock`.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var changeKind = ChangeKind.answer
 
   /// How many overrides are in force. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
@@ -102,7 +99,6 @@ package enum Tree {
     // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
     lock.lock()
-    setHolder(currentThread())
     do {
       let result = try body(&garbage)
       end(&garbage)
@@ -116,7 +112,6 @@ package enum Tree {
   /// Ends a change: releases the lock, and then releases what the change has dropped.
   @inline(__always)
   private static func end(_ garbage: inout Garbage) {
-    setHolder(0)
     if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
     lock.unlock()
     garbage.release()
@@ -132,30 +127,9 @@ package enum Tree {
     for call in calls { call() }
   }
 
-  #if DEBUG
-    /// The thread that holds the lock; 0 if none does.
-    private static let holder = Atomic<UInt>(0)
-  #endif
-
-  /// Notes, in debug builds, which thread holds the lock.
-  @inline(__always)
-  private static func setHolder(_ thread: @autoclosure () -> UInt) {
-    #if DEBUG
-      holder.store(thread(), ordering: .relaxed)
-    #endif
-  }
-
-  /// Stops a debug build if this thread does not hold the lock.
-  @inline(__always)
-  static func assertHeld() {
-    #if DEBUG
-      precondition(holder.load(ordering: .relaxed) == currentThread(), "this needs the tree lock")
-    #endif
-  }
-
   /// Arranges that a watcher is notified after the lock has been released.
-  static func notify(_ watcher: Watcher, of kind: ChangeKind? = nil) {
-    var kind = unsafe kind ?? changeKind
+  static func notify(_ watcher: Watcher, of kind: ChangeKind) {
+    var kind = kind
     if kind == .ignored { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.
@@ -170,18 +144,6 @@ package enum Tree {
   /// look.
   static var isLooking: Bool {
     unsafe Watcher.count > 0 && PerThread.presentResolution?.read { $0.isLooking } ?? false
-  }
-
-  /// Runs `body`, which is part of a larger change, and notifies watchers of that part as a change of the given kind.
-  @inline(__always)
-  static func notifying(_ kind: ChangeKind, _ body: () -> Void) {
-    let outer = unsafe changeKind
-    // The kind usually stays the same. In that case it is not written, because a write would move the memory from one
-    // core's cache to another's.
-    if outer == kind { return body() }
-    unsafe changeKind = kind
-    body()
-    unsafe changeKind = outer
   }
 }
 

@@ -60,14 +60,9 @@ package struct AuditNotice {
 
 extension AuditNotice {
   /// Sends a notice of an object that is being bound, or that a context has come to own.
-  @inline(__always)
-  static func note(_ object: @autoclosure () -> AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
-    guard isOn, let object = object() else { return }
-    noteRegistration(of: object, entry, node, &garbage)
-  }
-
   @inline(never)
-  private static func noteRegistration(of object: AnyObject, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+  static func note(_ object: AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+    guard let object else { return }
     let context = node.context
     AuditNotice(.registered, object, node, context, entry).send(&garbage)
     if let context { garbage.add(context) }

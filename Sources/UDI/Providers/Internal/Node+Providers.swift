@@ -20,9 +20,9 @@ extension Node {
       treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: 4)
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
-      Tree.notifying(.of(provider)) { setEntry(provider.current, forKey: provider.keyID) }
+      setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
     }
-    if provider.hasMade, let entry = provider.shown, entry.kind == .owned {
+    if AuditNotice.isOn, let entry = provider.shown, entry.kind == .owned {
       AuditNotice.note(entry.owned, entry, self, &garbage)
     }
     if let old { retire(old, &garbage) }
@@ -32,7 +32,7 @@ extension Node {
   func unregister(_ provider: Provider, _ garbage: inout Garbage) {
     guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return }
     treeLocked.providers.remove(provider.keyID)
-    Tree.notifying(.of(provider)) { showProvided(provider.key) }
+    showProvided(provider.key, notifying: provider.changeKind)
     retire(provider, &garbage)
   }
 
@@ -60,18 +60,11 @@ extension Node {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
-  /// Makes the slot refer to the given instance, which a provider keeps. A binding takes precedence: if there is one,
-  /// nothing changes.
-  func show(_ entry: InstanceEntry) {
-    guard treeLocked.bindings.heldCount == 0 || heldBinding(entry.key) == nil else { return }
-    setEntry(entry, forKey: entry.keyID)
-  }
-
   /// Makes the slot for the given key refer to the provider, or to the instance that it keeps. A binding takes
   /// precedence: if there is one, nothing changes.
-  func showProvided(_ key: KeyIdentity) {
-    guard heldBinding(key) == nil else { return }
-    setEntry(provider(key.id)?.current, forKey: key.id)
+  func showProvided(_ key: KeyIdentity, notifying kind: ChangeKind) {
+    guard treeLocked.bindings.heldCount == 0 || heldBinding(key) == nil else { return }
+    setEntry(provider(key.id)?.current, forKey: key.id, notifying: kind)
   }
 
   /// Drops the instances that a context's providers keep, because the context is ending. The providers have already

@@ -19,7 +19,9 @@ enum ChangeKind: Comparable {
   case answer
   /// The context is gone or closed, so there are no more changes.
   case end
+}
 
-  /// The kind of change that watchers are notified of when the given entry is added or removed.
-  static func of(_ entry: Entry) -> ChangeKind { entry.comesFromLook ? .keptOnly : .answer }
+extension Entry {
+  /// The kind of change that watchers are notified of when the entry is added or removed.
+  final var changeKind: ChangeKind { comesFromLook ? .keptOnly : .answer }
 }

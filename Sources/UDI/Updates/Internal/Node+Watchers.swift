@@ -22,37 +22,38 @@ extension Node {
 
   /// Notifies the watchers entered at this node that something has changed under the given key at this node itself.
   @inline(never)
-  func notifyWatchers(of key: UInt64) {
-    for watcher in watchers[key, default: [:]].values { Tree.notify(watcher) }
-    for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher) }
+  func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
+    for watcher in watchers[key, default: [:]].values { Tree.notify(watcher, of: kind) }
+    for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher, of: kind) }
   }
 
   /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
   /// node.
   @inline(never)
-  func notifyWatchers(ofChangeBelowTo key: UInt64) {
-    for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below { Tree.notify(watcher) }
+  func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
+    for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below {
+      Tree.notify(watcher, of: kind)
+    }
   }
 
   /// Notifies the watchers that this node has for the given key, and those whose lookup begins above and
   /// might find the dependency here.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
-    if treeLocked.isWatched { notifyWatchers(of: key) }
-    for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(ofChangeBelowTo: key) }
+    if treeLocked.isWatched { notifyWatchers(of: .answer, to: key) }
+    for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(of: .answer, belowTo: key) }
   }
 
   /// After this node has got a new parent, notifies the watchers whose lookup passes upwards through it.
   @inline(never)
   func notifyWatchersOfMove() {
-    Tree.notifying(Tree.isLooking ? .keptOnly : .answer) {
-      for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) { Tree.notify(watcher) }
-    }
+    let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
+    for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) { Tree.notify(watcher, of: kind) }
   }
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
-    for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher) }
+    for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher, of: .answer) }
   }
 
   /// Ends the watchers whose lookup begins here, and removes all watchers from this node, because the context has been
@@ -64,7 +65,7 @@ extension Node {
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
-      Tree.notify(watcher)
+      Tree.notify(watcher, of: .answer)
     }
     treeLocked.extras?.watchers = [:]
     treeLocked.extras?.climbers = [:]

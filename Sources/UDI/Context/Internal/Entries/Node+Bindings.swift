@@ -8,13 +8,13 @@ extension Node {
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
     let replaced = treeLocked.bindings.update(binding, forKey: Unretained(binding.key))?.binding
     binding.node = self
-    AuditNotice.note(binding.object, binding, self, &garbage)
+    if AuditNotice.isOn { AuditNotice.note(binding.object, binding, self, &garbage) }
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
     if UDIRecording.isOn { UDIRecording.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
-    Tree.notifying(.of(binding)) { setEntry(binding, forKey: binding.keyID) }
+    setEntry(binding, forKey: binding.keyID, notifying: binding.changeKind)
     if let replaced {
       replaced.node = nil
       replaced.delist()
@@ -74,6 +74,6 @@ extension Binding {
     self.node = nil
     if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
     delist()
-    Tree.notifying(.of(self)) { node.setEntry(node.provider(keyID)?.current, forKey: keyID) }
+    node.setEntry(node.provider(keyID)?.current, forKey: keyID, notifying: changeKind)
   }
 }

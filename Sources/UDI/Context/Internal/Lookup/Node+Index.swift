@@ -3,15 +3,13 @@ extension Node {
   /// Sets the entry with which this node itself answers lookups of the given key, and updates the slots of this node
   /// and the nodes above.
   ///
-  /// - Parameter entry: The entry, or nil if the node no longer has one.
+  /// - Parameters:
+  ///   - entry: The entry, or nil if the node no longer has one. An override takes precedence over it.
+  ///   - kind: What watchers are notified of.
   /// - Complexity: O(log siblings) for each level whose answer changes.
-  func setEntry(_ entry: Entry?, forKey key: UInt64) {
-    // There are two calls, so that no reference is counted if there is no override.
-    if hasOverrides, let substitute = override(key) { put(substitute, forKey: key) } else { put(entry, forKey: key) }
-  }
-
   @inline(never)
-  private func put(_ entry: Entry?, forKey key: UInt64) {
+  func setEntry(_ entry: Entry?, forKey key: UInt64, notifying kind: ChangeKind = .answer) {
+    let entry = hasOverrides ? override(key) ?? entry : entry
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
@@ -26,8 +24,8 @@ extension Node {
       slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched { notifyWatchers(of: key) }
-    if parentThatSeesThis != nil { propagate(key, change) }
+    if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
+    propagate(change, of: key, notifying: kind)
   }
 
   /// Updates a slot whose node has no entry of its own. Takes over the entry of the slot's first child, or removes the
@@ -61,7 +59,9 @@ extension Node {
   ///   - below: The new state of the child's slot.
   /// - Returns: How this node's own slot has changed.
   @inline(__always)
-  private func update(_ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: Slot.State) -> SlotChange {
+  private func update(
+    _ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: Slot.State, notifying kind: ChangeKind
+  ) -> SlotChange {
     let change = lock.withLock { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
@@ -84,18 +84,19 @@ extension Node {
       slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(ofChangeBelowTo: key) }
+    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, belowTo: key) }
     return change
   }
 
   /// Updates the nodes above after this node's slot for the given key has changed. Stops at the first node whose own
   /// slot stays as it was.
-  private func propagate(_ key: UInt64, _ change: SlotChange) {
+  private func propagate(_ change: SlotChange, of key: UInt64, notifying kind: ChangeKind) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {
       let sequence = child.treeLocked.sequence
       change = parent.update(
-        key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after)
+        key, child: child, from: change.before.rank(sequence), to: change.after.rank(sequence), below: change.after,
+        notifying: kind)
       child = parent
     }
   }
@@ -113,12 +114,11 @@ extension Node {
     shared.slots.forEach { slot in
       let state = slot.state
       // The entry is read only if there are watchers, because usually it is not in the processor's cache.
-      let kind = unsafe Watcher.count > 0 ? slot.state.best.read { ChangeKind.of($0) } : .answer
-      Tree.notifying(kind) {
-        let change = parent.update(
-          slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state)
-        parent.propagate(slot.key, change)
-      }
+      let kind = unsafe Watcher.count > 0 ? slot.state.best.read { $0.changeKind } : .answer
+      let change = parent.update(
+        slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state,
+        notifying: kind)
+      parent.propagate(change, of: slot.key, notifying: kind)
     }
   }
 }

@@ -159,11 +159,11 @@ extension Node {
   @inline(__always)
   var treeLocked: TreeLocked {
     unsafeAddress {
-      Tree.assertHeld()
+      Tree.lock.assertHeld()
       return unsafe UnsafePointer(treeLockedMemory)
     }
     nonmutating unsafeMutableAddress {
-      Tree.assertHeld()
+      Tree.lock.assertHeld()
       return unsafe treeLockedMemory
     }
   }

@@ -3,15 +3,11 @@
 /// The struct stores the function itself, because a closure around it would take memory for each registration.
 ///
 /// Marked safe, although it casts functions, because the casts do not change how a function is called. The cast type
-/// returns the same optional, or plain words of the same size. A function with a generic result writes the result to
-/// memory that the caller provides, however the type of the result is spelled. An isolated function is called like one
-/// without isolation, because its actor is part of what it captures; the standard library's `MainActor.assumeIsolated`
-/// relies on this, too.
+/// returns the same optional, or plain words of the same size. An isolated function is called like one without
+/// isolation, because its actor is part of what it captures; the standard library's `MainActor.assumeIsolated` relies
+/// on this, too.
 @safe
 struct FactoryFunction {
-  /// Makes an instance from arguments, and writes the instance, or nil, to the memory.
-  typealias Write = (UDIContext, Arguments, InstanceMemory) throws -> Void
-
   private let function: Returning<Void>
   private let takesContext: Bool
   /// The number of words that the function returns, if it returns a reference to a class instance or nil; otherwise 0.
@@ -37,8 +33,8 @@ struct FactoryFunction {
   private struct ReturningInContext<Result> {
     let function: (UDIContext) throws -> Result
   }
-  private struct Writing {
-    let function: Write
+  private struct MakingFromArguments {
+    let function: (UDIContext, Arguments) throws -> Instance?
   }
 
   @inline(__always)
@@ -66,12 +62,11 @@ struct FactoryFunction {
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
     let make = IsolatedFunction(make).isolationErased
-    let write: Write = { context, arguments, memory in
+    let making = MakingFromArguments { context, arguments in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      let pointer = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
+      return try make(context, pack.first, repeat each pack.more).map { Instance($0) }
     }
-    function = unsafe unsafeBitCast(Writing(function: write), to: Returning<Void>.self)
+    function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
     takesContext = true
     words = 0
   }
@@ -81,39 +76,44 @@ struct FactoryFunction {
     TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }
 
-  /// Calls a factory that takes no arguments, and writes its result to `memory`.
+  /// Calls the factory.
   ///
-  /// - Parameter type: The type of the instances.
+  /// - Parameters:
+  ///   - arguments: The arguments, if the factory takes any.
+  ///   - type: The type of the instances.
+  /// - Returns: The new instance, or nil if the factory has returned nil.
   @inline(__always)
-  func call(_ context: UDIContext, making type: Any.Type, _ memory: InstanceMemory) throws {
+  func call(_ context: UDIContext, _ arguments: Arguments?, making type: Any.Type) throws -> Instance? {
+    if let arguments {
+      return try unsafe unsafeBitCast(function, to: MakingFromArguments.self).function(context, arguments)
+    }
     // For references, the optional's metadata is not needed. If it were looked up, the runtime would make it for each
     // type, and keep it.
     switch words {
-    case 1: try call(context, returning: UInt.self, memory)
-    case 2: try call(context, returning: (UInt, UInt).self, memory)
-    case 3: try call(context, returning: (UInt, UInt, UInt).self, memory)
+    case 1:
+      let reference = try result(of: UInt.self, context)
+      return unsafe Instance(owning: reference, (0, 0), wordCount: 1)
+    case 2:
+      let (reference, word) = try result(of: (UInt, UInt).self, context)
+      return unsafe Instance(owning: reference, (word, 0), wordCount: 2)
+    case 3:
+      let (reference, first, second) = try result(of: (UInt, UInt, UInt).self, context)
+      return unsafe Instance(owning: reference, (first, second), wordCount: 3)
     default:
-      func call<Dependency>(making: Dependency.Type) throws {
-        try self.call(context, returning: Dependency?.self, memory)
+      func make<Dependency>(_: Dependency.Type) throws -> Instance? {
+        try result(of: Dependency?.self, context).map { Instance($0) }
       }
-      try _openExistential(type, do: call)
+      return try _openExistential(type, do: make)
     }
   }
 
+  /// Calls a factory that takes no arguments.
+  ///
+  /// - Parameter type: The type that the factory returns, or a type of plain words of the same size.
   @inline(__always)
-  private func call<Result>(_ context: UDIContext, returning: Result.Type, _ memory: InstanceMemory) throws {
-    let pointer = unsafe memory.address.assumingMemoryBound(to: Result.self)
-    if takesContext {
-      let typed = unsafe unsafeBitCast(function, to: ReturningInContext<Result>.self)
-      unsafe pointer.initialize(to: try typed.function(context))
-    } else {
-      let typed = unsafe unsafeBitCast(function, to: Returning<Result>.self)
-      unsafe pointer.initialize(to: try typed.function())
-    }
-  }
-
-  /// Calls a factory that takes arguments, and writes its result to `memory`.
-  func call(_ context: UDIContext, _ arguments: Arguments, _ memory: InstanceMemory) throws {
-    try unsafe unsafeBitCast(function, to: Writing.self).function(context, arguments, memory)
+  private func result<Result>(of type: Result.Type, _ context: UDIContext) throws -> Result {
+    takesContext
+      ? try unsafe unsafeBitCast(function, to: ReturningInContext<Result>.self).function(context)
+      : try unsafe unsafeBitCast(function, to: Returning<Result>.self).function()
   }
 }

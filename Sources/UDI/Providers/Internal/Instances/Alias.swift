@@ -39,13 +39,15 @@ final class Alias: Provider, @unchecked Sendable {
       noteFailure(failure, arguments)
       throw failure
     }
-    forgetFailure()
+    if hasFailed { forgetFailure() }
     Tree.change { garbage in
       guard node != nil, !hasMade, let kept = target.shown, let present = kept.instance else { return }
       garbage.add(present.object, of: kept)
       let isWeak = kept.owned == nil
       // A cast can wrap an object in a value, for example in an `AnyHashable`, which cannot be held weakly.
-      if present.object === instance.object, !(isWeak && cast.isBox) { show(InstanceEntry(cast, self, isWeak: isWeak)) }
+      if present.object === instance.object, !(isWeak && cast.isBox) {
+        show(InstanceEntry(cast, self, isWeak: isWeak), &garbage)
+      }
     }
     return cast
   }

@@ -73,13 +73,13 @@ extension InstanceKeeper {
   /// the instance: only threads that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: Creation) {
     let generation = Tree.change { _ -> UInt? in
-      isCurrent(creation) ? custom.beginStoring(for: self) : nil
+      creation === self.creation ? custom.beginStoring(for: self) : nil
     }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))
     let wasReset = Tree.change { garbage in
-      if isCurrent(creation) { custom.endStoring(&garbage) }
-      return !isCurrent(creation)
+      if creation === self.creation { custom.endStoring(&garbage) }
+      return creation !== self.creation
     }
     guard wasReset else { return }
     // The reset might have emptied the storage before this instance was stored, so the storage is reset once more.

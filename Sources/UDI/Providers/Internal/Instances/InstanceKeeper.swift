@@ -8,9 +8,6 @@ struct InstanceKeeper {
   /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
   var custom: CustomStorage? { cache?.custom }
 
-  /// The instance in the user's storage, if there is such a storage and it contains one. Do not call this under a lock.
-  func load() -> Instance? { custom?.load() }
-
   /// Whether all lookups get the same instance. If so, the instance gets its own graph while it is made.
   var isIndependent: Bool { cache?.isOfGraph != true }
 }
@@ -104,9 +101,12 @@ extension InstanceKeeper {
         provider.noteUnclosed(instance, number)
       }
       guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
-      if !instance.isBox, isIndependent { AuditNotice.note(instance.object, provider, node, &garbage) }
+      if AuditNotice.isOn, !instance.isBox, isIndependent {
+        AuditNotice.note(instance.object, provider, node, &garbage)
+      }
       if custom == nil, !(isWeak && instance.isBox) {
-        keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
+        let entry = InstanceEntry(instance, provider, isWeak: isWeak)
+        if let cache { cache.keep(entry, &garbage) } else { provider.show(entry, &garbage) }
       } else {
         provider.leaveIfEnding(&garbage)
       }
@@ -128,24 +128,15 @@ extension InstanceKeeper {
     nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
   }
 
-  /// Whether a creation is still the current one. After a reset, it is not.
-  func isCurrent(_ creation: Creation) -> Bool { self.creation === creation }
-
   /// Forgets a creation. If its task still runs a completion or a closer, closing the context has to wait for that.
   ///
   /// - Returns: Whether it was the current one.
   private func letGo(of creation: Creation, isOver: Bool) -> Bool {
-    guard isCurrent(creation) else { return false }
+    // After a reset, it is not.
+    guard self.creation === creation else { return false }
     self.creation = nil
     if !isOver, isIndependent, let node = provider.node { creation.noteDropped(by: node) }
     return true
-  }
-
-  /// Keeps an instance, and drops the previous one, if there is one.
-  private func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
-    if let cache { return cache.keep(entry, &garbage) }
-    if let shown = provider.shown { garbage.add(shown) }
-    provider.show(entry)
   }
 
   /// Drops the instance.
@@ -237,5 +228,29 @@ extension Provider {
     if let owned = shown?.owned { body(owned) }
     guard hasCaches else { return }
     for cache in caches.all { if let owned = cache.kept?.owned { body(owned) } }
+  }
+
+  /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of to
+  /// the provider.
+  final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
+    if let shown { garbage.add(shown) }
+    entry.node = node
+    entry.serial = serial
+    entry.comesFromLook = comesFromLook
+    shown = entry
+    node?.showProvided(key, notifying: .keptOnly)
+  }
+
+  /// Makes the slots refer to the provider again, instead of to the instance that it kept.
+  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
+    guard let entry, entry === shown else { return }
+    shown = nil
+    for alias in aliases { alias.forget(alias.shown, &garbage) }
+    // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
+    // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
+    node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored)
+    entry.node = nil
+    garbage.add(entry)
+    leaveIfEnding(&garbage)
   }
 }

@@ -37,7 +37,7 @@ extension AsyncFactory {
     let asker = AsyncCall.current
     while true {
       let keeper = findKeeper()
-      if let stored = keeper.load() { return stored }
+      if let stored = keeper.custom?.load() { return stored }
       if Task.isCancelled { throw CancellationError() }
       let (awaited, number): (Creation, UInt)
       switch try keeper.claim(for: context, by: .task(asker, through: path)) {
@@ -55,7 +55,7 @@ extension AsyncFactory {
           do {
             try creation.beginFactory()
             // Another task might have stored an instance since this one asked the storage.
-            if let stored = keeper.load() {
+            if let stored = keeper.custom?.load() {
               keeper.end(creation, .undecided, wakes: false)
               return .made(stored)
             }
@@ -101,7 +101,7 @@ extension AsyncFactory {
       let isOwned = place?.keeper.isIndependent == true && sharing != .weak
       if isOwned { place?.creation.assignClosingNumber() }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
-      forgetFailure()
+      if hasFailed { forgetFailure() }
       let isWanted = place?.creation.beginKeeping() ?? true
       if let (keeper, creation) = place {
         if isWanted {
@@ -118,6 +118,6 @@ extension AsyncFactory {
 
   /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
   private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
-    attach(instance, to: context, isOwned: isOwned)
+    if UDIAttachment.areInUse, !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
   }
 }

@@ -33,7 +33,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     var creation: Creation?
     if !isFresh, keeps {
       let keeper = keeper(for: key)
-      if let stored = keeper.load() { return stored }
+      if let stored = keeper.custom?.load() { return stored }
       let kept = Tree.change { garbage -> Instance? in
         creation = keeper.creation
         guard let kept = keeper.kept else { return nil }

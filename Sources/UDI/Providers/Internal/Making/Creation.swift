@@ -26,7 +26,7 @@ class Creation: Activity, @unchecked Sendable {
   /// creation ends, which happens on that thread.
   private let thread: Unretained<Resolution>?
   /// The creation that the thread began before this one, and that it has not ended.
-  fileprivate(set) final var outer: Creation?
+  fileprivate final var outer: Creation?
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
   /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again.
   private(set) final var happensOnce = false
@@ -95,8 +95,18 @@ class Creation: Activity, @unchecked Sendable {
   final func end(_ outcome: @autoclosure () -> Outcome) {
     let isDropped = droppedBy != nil
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
-    // A creation that holds a context or a cache is not reused: `begin` would release them under the lock.
-    thread?.read { $0.end(self, isReusable: !isDropped && !hasBeenAwaited && owner == nil && cache == nil) }
+    thread?.read { thread in
+      if thread.creation === self {
+        thread.creation = outer.take()
+      } else {
+        // Creations end in reverse order, except for resets of users' storages.
+        thread.creations.first { $0.outer === self }?.outer = outer.take()
+      }
+      // Keeping this one for the next instance saves one allocation for each kept instance, and a tenth of the row
+      // "scope" of `Benchmarks/instructions`. A creation that holds a context or a cache is not reused: `begin` would
+      // release them under the lock.
+      if !isDropped, !hasBeenAwaited, owner == nil, cache == nil { thread.spareCreation = self }
+    }
     // A creation that nothing has waited for is not marked as ended, because it may be used again.
     guard hasBeenAwaited else { return }
     self.outcome = outcome()
@@ -143,20 +153,5 @@ class Creation: Activity, @unchecked Sendable {
 
 extension Resolution {
   /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
-  var creations: [Creation] { creation.map { Array(sequence(first: $0, next: \.outer)) } ?? [] }
-
-  /// Removes a creation that has ended from those of this thread. Call this under the tree lock.
-  ///
-  /// - Parameter isReusable: Whether to keep it for the next one. That saves one allocation for each kept instance, and
-  ///   a tenth of the row "scope" of `Benchmarks/instructions`.
-  fileprivate func end(_ creation: Creation, isReusable: Bool) {
-    if self.creation === creation {
-      self.creation = creation.outer.take()
-    } else {
-      // Creations end in reverse order, except for resets of users' storages.
-      let next = creations.first { $0.outer === creation }
-      next?.outer = creation.outer.take()
-    }
-    if isReusable { spareCreation = creation }
-  }
+  var creations: [Creation] { creation.map { Array(sequence(first: $0) { $0.outer }) } ?? [] }
 }

@@ -60,17 +60,18 @@ final class Factory: Provider, @unchecked Sendable {
   override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = PerThread.resolution
     guard keeps, !isFresh else {
-      if isFresh { try rejectIfClosing() }
-      if sharing == .graph, !isFresh {
+      if isFresh {
+        try rejectIfClosing()
+      } else if sharing == .graph {
         let key = try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
-      return try make(nil, for: context, arguments, isFresh: isFresh, thread)
+      return try make(for: context, arguments, isFresh: isFresh, thread)
     }
-    let key = try key(of: arguments)
+    let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
     while true {
       let keeper = keeper(for: key)
-      if let stored = keeper.load() { return stored }
+      if let stored = keeper.custom?.load() { return stored }
       switch try keeper.claim(for: context, by: .thread(thread)) {
       case .found(let instance): return instance
       case .gone: return nil
@@ -82,12 +83,13 @@ final class Factory: Provider, @unchecked Sendable {
         case .undecided: continue
         }
       case .make(let creation, _):
-        // Another thread might have stored an instance since the first call of `load`.
-        if let stored = keeper.load() {
+        // Another thread might have stored an instance since the storage was asked above.
+        if let stored = keeper.custom?.load() {
           keeper.end(creation, .undecided)
           return stored
         }
-        return try make(creation, for: creation.owner ?? context, arguments, isFresh: false, thread)
+        return try make(
+          for: creation.owner ?? context, arguments, isFresh: false, toBeKept: (keeper, creation), thread)
       }
     }
   }
@@ -100,125 +102,80 @@ final class Factory: Provider, @unchecked Sendable {
   }
 
   /// Makes an instance: takes the steps 2 to 6.
+  ///
+  /// - Parameter place: What will keep the instance, and the creation that ends with it; nil if nothing keeps it.
   private func make(
-    _ creation: Creation?, for context: UDIContext, _ arguments: Arguments?, isFresh: Bool,
-    _ thread: Unretained<Resolution>
+    for context: UDIContext, _ arguments: Arguments?, isFresh: Bool,
+    toBeKept place: (keeper: InstanceKeeper, creation: Creation)? = nil, _ thread: Unretained<Resolution>
   ) throws -> Instance {
-    let circumstances = thread.read { $0.circumstances }
-    defer { thread.read { $0.circumstances = circumstances } }
-    if let creation { thread.read { $0.beginKeptInstance(happensOnce: creation.happensOnce) } }
     do {
-      try enter(creation, context, arguments, isFresh: isFresh, thread)
+      if !mayRunHere {
+        thread.read { $0.noteActorMiss() }
+        throw ProviderFailure.isolatedElsewhere(isolation)
+      }
+      try thread.read { try $0.push(self, context, arguments, for: place?.creation, isFresh: isFresh) }
     } catch {
-      if let creation { end(creation, .undecided) }
+      if let place { place.keeper.end(place.creation, .undecided) }
       throw error
     }
     defer { thread.read { $0.pop() } }
     let misses = thread.read { $0.missesOnlyHere }
     do {
-      let instance = try run(context, arguments, thread)
-      finish(instance, creation, context, arguments, thread)
-      if let creation {
-        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
+      // While runs are recorded or observed, the run is measured. The innermost of the running providers is this one.
+      let watched =
+        WatchedRun.isWanted
+        ? WatchedRun(self, context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) }) : nil
+      guard (arguments != nil) == (wanted != nil) else {
+        throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
+      }
+      let function = special?.owned?.value.function ?? function
+      guard let instance = try function?.call(context, arguments, making: madeType) else {
+        throw ProviderFailure.returnedNil
+      }
+      watched?.end()
+      if completes { place?.creation.assignClosingNumber() }
+      if UDIAttachment.areInUse, !instance.isBox {
+        attach(instance.object, to: context, isOwned: place != nil && sharing != .weak)
+      }
+      if hasFailed { forgetFailure() }
+      if hasCompletion { thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) } }
+      if let place {
+        place.keeper.keep(instance, of: place.creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
       return instance
     } catch {
-      // The failure is recorded before the waiting threads are woken, so that they find it.
-      noteFailure(error, arguments)
-      let error = passOn(error)
-      guard let creation else { throw error }
-      Tree.change { _ in hasEverFailed = true }
-      // In three cases, a waiting thread repeats its lookup instead of taking over this failure. After a cycle: that
-      // thread might be outside the cycle, or its error has to name a different path. If an actor was lacking: that
-      // thread might run on it. If an asynchronous instance was lacking: that thread's lookup might be part of
-      // `obtain`, which can wait for the instance.
-      let mightSucceedElsewhere = error.isCycle || thread.read { $0.missesOnlyHere } != misses
-      end(creation, mightSucceedElsewhere ? .undecided : .failed(error))
-      throw error
+      // If an actor or an asynchronous instance was lacking, another thread might not lack it.
+      let lacksOnlyHere = thread.read { $0.missesOnlyHere } != misses
+      throw fail(error, arguments, place, mightSucceedElsewhere: lacksOnlyHere)
     }
   }
 
-  private func end(_ creation: Creation, _ outcome: Creation.Outcome) {
-    InstanceKeeper(provider: self, cache: creation.cache).end(creation, outcome)
-  }
-
-  /// Calls the function.
+  /// Records that the factory has failed, and ends the creation.
   ///
-  /// - Throws: What the factory throws; `ProviderFailure.returnedNil` if it returns nil; `ProviderFailure.arguments` if
-  ///   it takes other arguments.
-  func call(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance {
-    guard (arguments != nil) == (wanted != nil) else {
-      throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
-    }
-    func make<Dependency>(_ type: Dependency.Type) throws -> Instance {
-      let layout = MemoryLayout<Dependency>.self
-      // This memory is enough, because an optional takes at most one byte more than the type it wraps. Memory of the
-      // optional's type would need the optional's metadata. Looking that up would make a session take a tenth longer
-      // ("the same by a scope: …" in `Benchmarks/compare`).
-      return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
-        let memory = unsafe InstanceMemory($0.baseAddress.unsafelyUnwrapped)
-        let function = unsafe special?.owned?.value.function ?? function.unsafelyUnwrapped
-        if let arguments {
-          try function.call(context, arguments, memory)
-        } else {
-          try function.call(context, making: type, memory)
-        }
-        guard let instance = memory.take(as: type) else { throw ProviderFailure.returnedNil }
-        return instance
-      }
-    }
-    return try _openExistential(madeType, do: make)
+  /// - Parameter mightSucceedElsewhere: Whether the factory looked for something that is there only for other threads
+  ///   or tasks. A thread that waits might run on the actor that was lacking. Its lookup might be part of `obtain`,
+  ///   which can wait for an asynchronous instance.
+  /// - Returns: The error for the caller.
+  private func fail(
+    _ error: any Error, _ arguments: Arguments?, _ place: (keeper: InstanceKeeper, creation: Creation)?,
+    mightSucceedElsewhere: Bool
+  ) -> any Error {
+    // The failure is recorded before the waiting threads are woken, so that they find it.
+    noteFailure(error, arguments)
+    let error = passOn(error)
+    guard let place else { return error }
+    Tree.change { _ in hasEverFailed = true }
+    // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
+    // to name a different path.
+    place.keeper.end(place.creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    return error
   }
 
   override func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
     guard let special else { return }
     let complete = if let owned = special.owned { owned.value.complete } else { special.complete }
     complete?(context, instance, arguments)
-  }
-}
-
-// MARK: - The steps of a making
-
-extension Factory {
-  /// Records that the factory begins to run on this thread.
-  ///
-  /// - Throws: `ProviderFailure.isolatedElsewhere` or `ProviderFailure.cycle`.
-  private func enter(
-    _ creation: Creation?, _ context: UDIContext, _ arguments: Arguments?, isFresh: Bool,
-    _ thread: Unretained<Resolution>
-  ) throws {
-    if !mayRunHere {
-      thread.read { $0.noteActorMiss() }
-      throw ProviderFailure.isolatedElsewhere(isolation)
-    }
-    try thread.read { try $0.push(self, context, arguments, isKept: creation != nil, isFresh: isFresh) }
-  }
-
-  /// Runs the factory. While runs are recorded or observed, measures how long it takes, has its lookups recorded, and
-  /// notifies the observer.
-  private func run(
-    _ context: UDIContext, _ arguments: Arguments?, _ thread: Unretained<Resolution>
-  ) throws -> Instance {
-    guard WatchedRun.isWanted else { return try call(context, arguments) }
-    // The innermost of the running providers is this one, so it is left out.
-    let watched = WatchedRun(
-      self, context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) })
-    let instance = try call(context, arguments)
-    watched.end()
-    return instance
-  }
-
-  /// Completes a new instance, before anybody else gets it.
-  private func finish(
-    _ instance: Instance, _ creation: Creation?, _ context: UDIContext, _ arguments: Arguments?,
-    _ thread: Unretained<Resolution>
-  ) {
-    if completes { creation?.assignClosingNumber() }
-    attach(instance, to: context, isOwned: creation != nil && sharing != .weak)
-    forgetFailure()
-    guard hasCompletion else { return }
-    thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) }
   }
 }

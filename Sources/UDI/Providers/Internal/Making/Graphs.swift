@@ -4,7 +4,7 @@ struct Graphs: ~Copyable {
   /// The number of the graph in which the link is making something now; 0 for the link's own graph.
   var number: UInt = 0
   /// The number of the graph that began last.
-  private var lastNumber: UInt = 0
+  var lastNumber: UInt = 0
   private var shared = CompactTable<Element>()
   /// The instances that were made with arguments, by the hashes of the arguments.
   private var sharedWithArguments: [Key: [Int: [(arguments: ArgumentKey, instance: Instance)]]] = [:]
@@ -23,12 +23,6 @@ struct Graphs: ~Copyable {
   }
 
   init() {}
-
-  /// Begins the graph of an instance that its provider will keep.
-  mutating func begin() {
-    lastNumber += 1
-    number = lastNumber
-  }
 
   @inline(__always)
   private func key(_ provider: UInt) -> Key { Key(provider: provider, number: number) }
@@ -63,15 +57,8 @@ struct Graphs: ~Copyable {
   /// Whether no graph shares anything.
   var isEmpty: Bool { shared.isEmpty && sharedWithArguments.isEmpty }
 
-  /// Starts the numbering of graphs again, for the next outermost link.
-  mutating func restart() { (number, lastNumber) = (0, 0) }
-
-  /// Continues in the link's own graph, but goes on counting: the next link shares with this one.
-  mutating func `continue`() { number = 0 }
-
   /// Releases all instances, but keeps the memory for the next link.
   mutating func removeAll() {
-    restart()
     sharedWithArguments = [:]
     shared.removeAll()
   }

@@ -2,11 +2,9 @@ import Synchronization
 
 /// How a provider attaches an instance that takes part in the tree.
 extension Provider {
-  /// If an instance takes part in the tree, attaches it to the context that its factory was given. The attachment is
+  /// If a new instance takes part in the tree, attaches it to the context that its factory was given. The attachment is
   /// weak if the context owns the instance.
-  final func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool) {
-    guard !instance.isBox, UDIAttachment.areInUse else { return }
-    let object = instance.object
+  final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
     guard let member = member(object, for: context) else { return }
     let attachment = member._attachedContext
     let isNew = Tree.change { garbage in

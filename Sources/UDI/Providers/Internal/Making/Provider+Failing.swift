@@ -68,13 +68,8 @@ extension Provider {
   }
 
   /// Clears the recorded failure, because the factory has made something.
-  @inline(__always)
-  final func forgetFailure() {
-    if lastOutcome.load(ordering: .relaxed) != .made { dropFailure() }
-  }
-
   @inline(never)
-  private final func dropFailure() {
+  final func forgetFailure() {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = nil

@@ -45,6 +45,8 @@ class Provider: Entry, @unchecked Sendable {
   }
   /// How the factory's last run ended. The property agrees with `lastFailure`, but can be read without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
+  /// Whether the factory's last run failed.
+  final var hasFailed: Bool { lastOutcome.load(ordering: .relaxed) != .made }
 
   /// Properties that are set at registration and that only a few providers need.
   private final class Options: Sendable {
@@ -248,27 +250,5 @@ extension Provider {
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     dropInstances(&garbage)
-  }
-
-  /// Makes the slots refer to an instance that the provider keeps, instead of to the provider.
-  final func show(_ entry: InstanceEntry) {
-    entry.node = node
-    entry.serial = serial
-    entry.comesFromLook = comesFromLook
-    shown = entry
-    Tree.notifying(.keptOnly) { node?.show(entry) }
-  }
-
-  /// Makes the slots refer to the provider again, instead of to the instance that it kept.
-  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
-    guard let entry, entry === shown else { return }
-    shown = nil
-    for alias in aliases { alias.forget(alias.shown, &garbage) }
-    // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
-    // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
-    Tree.notifying(isAsynchronous ? .answer : .ignored) { node?.showProvided(key) }
-    entry.node = nil
-    garbage.add(entry)
-    leaveIfEnding(&garbage)
   }
 }

@@ -13,8 +13,10 @@ final class Resolution {
     // objects that a completion's frame refers to are held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
-    /// Used only by this thread: other threads read only a frame's provider.
+    /// Used only by this thread: other threads read only a frame's provider. The same goes for `circumstances`.
     let arguments: Arguments?
+    /// The thread's circumstances before the frame, which are restored after it.
+    let circumstances: Circumstances
   }
 
   /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
@@ -111,16 +113,9 @@ final class Resolution {
 
   init() {}
 
-  /// State that changes while the thread makes an instance that its provider keeps, and that is restored afterwards.
+  /// Under which circumstances the thread makes something: as part of a look or not, and in which graph.
   typealias Circumstances = (isLooking: Bool, graph: UInt)
-
-  var circumstances: Circumstances {
-    get { unsafe (isLooking, graphs.number) }
-    set {
-      isLooking = newValue.isLooking
-      unsafe graphs.number = newValue.graph
-    }
-  }
+  private var circumstances: Circumstances { unsafe (isLooking, graphs.number) }
 
   /// A call of a completion for one new instance. It takes place at the end of the outermost link.
   struct Completion {
@@ -154,21 +149,33 @@ extension Resolution {
 
   /// Records that a factory begins.
   ///
+  /// An instance that will be kept begins a graph of its own: the parts that are made for it are shared only among
+  /// themselves. It must not get parts that the link has made before: these might depend on the context that asks, which
+  /// might end before the instance does.
+  ///
   /// - Parameters:
-  ///   - isKept: Whether the provider keeps the instance, so that another thread could be making the same one.
+  ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could then
+  ///     wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
   ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
   ///   difference.
   @inline(__always)
   func push(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
+    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, for creation: Creation?, isFresh: Bool
   ) throws {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
-      try rejectCycle(provider, context, arguments, isKept: isKept, isFresh: isFresh)
+      try rejectCycle(provider, context, arguments, isKept: creation != nil, isFresh: isFresh)
     }
-    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
+    unsafe frames.append(
+      Frame(
+        provider: reference, context: Unretained(context), arguments: arguments, circumstances: circumstances))
+    guard let creation else { return }
+    unsafe graphs.lastNumber += 1
+    unsafe graphs.number = graphs.lastNumber
+    // What is made only once is not part of a look.
+    if creation.happensOnce { isLooking = false }
   }
 
   @inline(never)
@@ -230,8 +237,10 @@ extension Resolution {
   /// completions, and releases what the graph shared.
   @inline(__always)
   func pop() {
-    unsafe frames.removeLast()
-    if unsafe frames.count == 0, unsafe hasRemains { endOutermost() }
+    let outer = unsafe frames.removeLast().circumstances
+    isLooking = outer.isLooking
+    unsafe graphs.number = outer.graph
+    if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
   /// Adds a completion to call at the end of the outermost link, when lookups find everything that the link made.
@@ -250,9 +259,9 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    // Usually the graph is empty.
-    if unsafe graphs.isEmpty { return unsafe graphs.restart() }
-    if unsafe obtaining?.graphs != nil { return unsafe graphs.continue() }
+    unsafe graphs.number = 0
+    // If the link is an attempt of `obtain`, the next attempt shares with it.
+    if unsafe graphs.isEmpty || obtaining?.graphs != nil { return }
     var ended = Graphs()
     unsafe swap(&ended, &graphs)
     _ = consume called
@@ -300,7 +309,7 @@ extension Resolution {
       unsafe frames.append(
         Frame(
           provider: Unretained(cause.provider), context: Unretained(cause.context),
-          arguments: cause.arguments?.arguments))
+          arguments: cause.arguments?.arguments, circumstances: circumstances))
     }
     unsafe completionFrames = frames.count
   }
@@ -394,18 +403,6 @@ extension Resolution {
 // MARK: - What the graph shares
 
 extension Resolution {
-  /// Begins a separate graph for an instance that its provider will keep: the parts that are made for this instance are
-  /// shared only among themselves. The instance must not get parts that the link has made before: these might depend on
-  /// the context that asks, which might end before the instance does.
-  ///
-  /// - Parameter happensOnce: Whether the instance is made only once, so that making it does not count as part of a
-  ///   look.
-  func beginKeptInstance(happensOnce: Bool) {
-    unsafe hasRemains = true
-    unsafe graphs.begin()
-    if happensOnce { isLooking = false }
-  }
-
   /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
   /// cast. `memory` must be memory for an optional of the provider's type.
   @inline(__always)
