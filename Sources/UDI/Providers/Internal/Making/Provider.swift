@@ -83,7 +83,7 @@ class Provider: Entry, @unchecked Sendable {
     _ site: UDICallSite,
     _ reach: UDIReach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil
   ) {
-    PerThread.prepare()
+    Resolution.prepare()
     let token = TypeToken.of(type)
     madeType = type
     makesExactType = token.isExact

@@ -354,8 +354,7 @@ extension Resolution {
 
 // MARK: - Each thread's resolution
 
-/// Each thread's resolution, which lives until the thread ends.
-enum PerThread {
+extension Resolution {
   /// The thread key. Written once, by `prepare`. If this were a lazy constant, each link would check whether it has
   /// been initialised.
   @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
@@ -379,7 +378,7 @@ enum PerThread {
   /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider exists:
   /// the thread key is made before the first one. The caller must have found the provider while holding a lock, so that
   /// it certainly sees the thread key.
-  static var resolution: Unretained<Resolution> {
+  static var current: Unretained<Resolution> {
     @inline(__always)
     get {
       guard let stored = unsafe pthread_getspecific(key) else { return make() }
@@ -388,7 +387,7 @@ enum PerThread {
   }
 
   /// The calling thread's resolution, or nil if the thread has none yet. Use this only after `prepare`.
-  static var presentResolution: Unretained<Resolution>? {
+  static var present: Unretained<Resolution>? {
     unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }
 
