@@ -43,7 +43,7 @@ struct Lock: ~Copyable, Sendable {
   @inline(__always)
   borrowing func assertHeld() {
     #if DEBUG
-      precondition(holder.load(ordering: .relaxed) == currentThread(), "this needs a lock that the thread does not hold")
+      precondition(holder.load(ordering: .relaxed) == currentThread(), "this thread does not hold the lock")
     #endif
   }
 

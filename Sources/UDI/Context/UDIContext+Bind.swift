@@ -105,7 +105,7 @@ extension UDIContext {
     _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach
   ) {
     BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { request in
-      request.tellAttachment()
+      if UDIAttachment.areInUse { request.tellAttachment() }
       let binding = Binding.make(request, binder: .context)
       change { node, garbage in
         // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.

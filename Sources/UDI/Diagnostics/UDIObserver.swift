@@ -52,8 +52,8 @@ public struct UDIObserver: Sendable {
   @inline(never)
   static func tell(_ event: () -> UDIEvent) {
     guard let observer = scoped.current else { return }
-    PerThread.prepare()
-    PerThread.resolution.object.tell(.observer) { observer.body(event()) }
+    Resolution.prepare()
+    Resolution.current.object.tell(.observer) { observer.body(event()) }
   }
 }
 

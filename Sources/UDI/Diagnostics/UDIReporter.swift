@@ -61,8 +61,8 @@ public struct UDIReporter: Sendable {
 
   /// Reports a misuse, unless the reporter itself has caused it. Do not call this under a lock.
   func report(_ misuse: UDIMisuse) {
-    PerThread.prepare()
-    PerThread.resolution.object.tell(.reporter) { body(misuse) }
+    Resolution.prepare()
+    Resolution.current.object.tell(.reporter) { body(misuse) }
   }
 
   #if DEBUG

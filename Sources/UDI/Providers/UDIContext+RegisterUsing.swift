@@ -52,7 +52,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
-        make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .anywhere)), onCreate),
+        make.isolation, FactoryFunction(lookingUpParameters(of: make, .anywhere)), onCreate),
       closing: .of(onClose))
   }
 
@@ -80,7 +80,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .mainActor,
-        in: isolation, make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), onCreate),
+        in: isolation, make.isolation, FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -100,7 +100,7 @@ extension UDIContext {
     register(
       Factory(
         type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
-        make.isolation, FactoryFunction(erased: lookingUpParameters(of: make, .mainActor)), onCreate),
+        make.isolation, FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -134,7 +134,7 @@ func lookingUpParameters<Dependency, First, each More>(
   return { context in
     var position = 0
     // While `obtain` is looking something up, parameters that have been made are kept in case another one is missing.
-    var made = PerThread.resolution.read { $0.isObtaining ? $0.takeGivenParameters() : nil }
+    var made = Resolution.current.read { $0.isObtaining ? $0.takeGivenParameters() : nil }
     func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
       position += 1
       if made == nil { return try context.parameter(type, at: position, reach) }
@@ -173,7 +173,7 @@ extension UDIContext {
       made.append(OwnedInstance(Instance(found), by: reach == .mainActor ? MainActor.shared : nil))
       return found
     } catch {
-      PerThread.resolution.read { $0.noteParameters(made) }
+      Resolution.current.read { $0.noteParameters(made) }
       throw error
     }
   }
@@ -201,11 +201,11 @@ extension UDIContext {
   private func value<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
     if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
-      let misses = PerThread.resolution.read { unsafe $0.asyncMisses }
+      let misses = Resolution.current.read { unsafe $0.asyncMisses }
       if let found = optional.lookUp(from: self, reach) as? Parameter {
         // If an asynchronous factory could still make the dependency, it is not missing, and the initialiser must not
         // get nil.
-        if PerThread.resolution.read({ unsafe $0.asyncMisses }) == misses { return found }
+        if Resolution.current.read({ unsafe $0.asyncMisses }) == misses { return found }
         return try optional.require(from: self, reach) as? Parameter ?? found
       }
     }

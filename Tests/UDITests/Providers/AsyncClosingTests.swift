@@ -14,12 +14,12 @@ import Testing
     _ = try context.makeChild(tag: "child")
     context.provide(1) { _ in }
     context.register((any Service).self, lifetime: .context) {
-      Farewell { isAwaited.withLock { $0.append(context.beginClosing()?.isNew == false) } }
+      Farewell { isAwaited.withLock { $0.append(Closing.join(context) != nil) } }
     }
     _ = context.link((any Service).self)
     try await context.close()
     #expect(isAwaited.current == [true])
-    #expect(context.beginClosing() == nil)
+    #expect(Closing.join(context) == nil)
   }
 
   /// A creation is cancelled before its task is known.

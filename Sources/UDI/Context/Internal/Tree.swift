@@ -143,7 +143,7 @@ package enum Tree {
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
   static var isLooking: Bool {
-    unsafe Watcher.count > 0 && PerThread.presentResolution?.read { $0.isLooking } ?? false
+    unsafe Watcher.count > 0 && Resolution.present?.read { $0.isLooking } ?? false
   }
 }
 

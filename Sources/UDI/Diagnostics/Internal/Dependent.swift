@@ -20,8 +20,8 @@ extension UDIContext {
       // itself is performing the lookup, so its conformance may be used here.
       return (object as? any UDIObject).map { Dependent(identity: $0._attachedContext, objectType: type(of: object)) }
     }
-    PerThread.prepare()
-    let resolution = PerThread.presentResolution
+    Resolution.prepare()
+    let resolution = Resolution.present
     if resolution?.read({ $0.isTelling }) == true { return nil }
     let provider = resolution?.read { $0.runningProvider } ?? AsyncCall.currentProvider
     return provider.map { Dependent(identity: $0, objectType: nil) }

@@ -44,9 +44,9 @@ extension UDIContext {
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     // A follower waits until the instance has been made.
-    case _ where error.isOnlyHere && PerThread.resolution.read(\.isLooking): return
+    case _ where error.isOnlyHere && Resolution.current.read(\.isLooking): return
     // `obtain` makes the instance, and repeats the lookup.
-    case _ where error.needsObtain && PerThread.resolution.read(\.isObtaining): return
+    case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return
     case let failure as ProviderFailure:
       let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
       let explanation = UDIExplanation(type, entry.key.name, direction, failure.cause ?? .notRegistered)

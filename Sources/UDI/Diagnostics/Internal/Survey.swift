@@ -37,7 +37,7 @@ struct Survey {
     explanation.isInFactory = search == nil && first.isHandedToFactory
     if explanation.isInFactory {
       let making =
-        PerThread.resolution.read { $0.runningProviders } + [AsyncCall.current?.provider].compactMap(\.self)
+        Resolution.current.read { $0.runningProviders } + [AsyncCall.current?.provider].compactMap(\.self)
       explanation.makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
     }
     first.visit(explanation.search) { branch in

@@ -6,7 +6,7 @@ extension UDIContext {
   /// - Parameter error: The error with which the lookup ended, if any.
   @inline(never)
   func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: (any Error)? = nil) {
-    if let error, error.needsObtain, PerThread.resolution.read(\.isObtaining) { return }
+    if let error, error.needsObtain, Resolution.current.read(\.isObtaining) { return }
     UDIEvent.Missed.tell(type, name, path: fullPath, isRequired: isRequired)
   }
 }

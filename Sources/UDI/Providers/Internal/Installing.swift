@@ -37,8 +37,8 @@ extension UDIContext {
   ///
   /// - Parameter reach: Where the module may be used.
   func install(_ module: any UDIModule, _ reach: UDIReach) {
-    PerThread.prepare()
-    let thread = PerThread.resolution
+    Resolution.prepare()
+    let thread = Resolution.current
     // A change of its own: it may drop modules, and what their `deinit` does must come before this thread waits.
     change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
@@ -95,14 +95,14 @@ extension Node {
   var defaultLifetime: UDILifetime? {
     get {
       guard let extras = treeLocked.extras else { return nil }
-      PerThread.prepare()
-      let installation = PerThread.presentResolution?.read { $0.installations.last { $0.node == self } }
+      Resolution.prepare()
+      let installation = Resolution.present?.read { $0.installations.last { $0.node == self } }
       return installation.map(\.lifetime) ?? extras.defaultLifetime
     }
     nonmutating set {
       let extras = treeLocked.ensureExtras()
-      PerThread.prepare()
-      let thread = PerThread.resolution.object
+      Resolution.prepare()
+      let thread = Resolution.current.object
       if let index = thread.installations.lastIndex(where: { $0.node == self }) {
         thread.installations[index].lifetime = newValue
       } else {

@@ -38,13 +38,11 @@ extension Node {
 
   /// Makes a provider and its aliases leave their context. The provider has already been removed from the table.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) {
-    provider.leave(&garbage)
+    provider.drop(isReset: false, &garbage)
+    provider.node = nil
     garbage.add(provider)
     if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
-    for alias in provider.takeAliases() {
-      garbage.add(alias)
-      unregister(alias, &garbage)
-    }
+    for alias in provider.aliases { unregister(alias, &garbage) }
   }
 
   /// Whether this context has a provider or a live binding under the given key.
@@ -71,15 +69,15 @@ extension Node {
   /// been taken out of the context.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) {
     providers.changeEach { element in
-      // The references to the node are cleared first, so that `leave` does not correct slots that are about to
-      // disappear.
+      // The references to the node are cleared first, so that `drop` does not correct slots that are about to disappear.
       element.provider.node = nil
       element.provider.shown?.node = nil
       // If nothing else holds the provider, its instance is released together with the provider. Putting both into the
       // garbage would make most contexts allocate memory for it.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
-      element.provider.leave(&garbage)
-      for alias in element.provider.takeAliases() { garbage.add(alias) }
+      element.provider.drop(isReset: false, &garbage)
+      for alias in element.provider.aliases { garbage.add(alias) }
+      element.provider.aliases = []
     }
   }
 

@@ -20,7 +20,7 @@ final class Consumer<Dependency> {
 
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
   init(_ context: UDIContext?, _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?) {
-    PerThread.prepare()
+    Resolution.prepare()
     watcher = Watcher(.of(.of(type), name), search)
     self.context = context
     self.type = type
@@ -143,7 +143,7 @@ extension Watcher {
     let thread = currentThread()
     Tree.change { _ in looker = thread }
     defer { Tree.change { _ in looker = 0 } }
-    return PerThread.resolution.object.looking(true, body)
+    return Resolution.current.object.looking(true, body)
   }
 }
 

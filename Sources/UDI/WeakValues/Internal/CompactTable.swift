@@ -80,23 +80,18 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// Returns a reference to the element with this key, if there is one.
   @inline(__always)
   func find(_ key: Element.Key) -> ElementReference? {
-    guard let pointer = unsafe findPointer(key) else { return nil }
-    return unsafe ElementReference(pointer: pointer)
-  }
-
-  @inline(__always)
-  private func findPointer(_ key: Element.Key) -> UnsafeMutablePointer<Element>? {
     guard let base = unsafe base else { return nil }
     let header = unsafe Self.header(base).pointee
     guard header.capacity > Self.denseLimit else {
       let elements = unsafe Self.elements(base, 0)
       for index in 0..<Int(header.count) where unsafe elements[index].key == key {
-        return unsafe elements + index
+        return unsafe ElementReference(pointer: elements + index)
       }
       return nil
     }
     let elements = unsafe Self.elements(base, Int(header.capacity))
-    return unsafe findHashed(key, base, elements, Int(header.capacity))
+    guard let found = unsafe findHashed(key, base, elements, Int(header.capacity)) else { return nil }
+    return unsafe ElementReference(pointer: found)
   }
 
   private func findHashed(
@@ -174,7 +169,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// Removes the element with this key and returns it.
   @discardableResult
   mutating func remove(_ key: Element.Key) -> Element? {
-    guard let base = unsafe base, let pointer = unsafe findPointer(key) else { return nil }
+    guard let base = unsafe base, let pointer = unsafe find(key)?.pointer else { return nil }
     let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
     let removed = unsafe pointer.move()
     let capacity = capacity
@@ -243,7 +238,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   private mutating func resize(to minimum: Int) {
     var old = CompactTable()
     unsafe swap(&old.base, &base)
-    guard minimum > 0 else { return old.discardMemory() }
+    defer { if let memory = unsafe old.base.take() { unsafe freeMemory(memory) } }
+    guard minimum > 0 else { return }
     let capacity = minimum
     let hashed = capacity > Self.denseLimit
     let bytes = Self.elementsOffset(capacity) + capacity * MemoryLayout<Element>.stride
@@ -253,13 +249,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     if hashed { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
     unsafe base = memory
     unsafe old.forEachAddress { unsafe place($0.move()) }
-    old.discardMemory()
-  }
-
-  /// Frees the memory of a table whose elements have been moved out.
-  private mutating func discardMemory() {
-    if let base = unsafe base { unsafe freeMemory(base) }
-    unsafe base = nil
   }
 
   // MARK: Layout

@@ -100,7 +100,9 @@ extension StoredForm {
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     // The check does not use `as AnyObject`, which boxes values and so succeeds for all of them.
     guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
-    guard let object = object(in: dependency, of: metatype) else { return nil }
+    // For an `any Error`, `as AnyObject` would return the box.
+    func cast<Class: AnyObject>(to _: Class.Type) -> AnyObject? { dependency as? Class }
+    guard let object = cast(to: metatype) else { return nil }
     let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
     let word = MemoryLayout<UInt>.size
     let incomplete = StoredForm(address: address, words: (0, 0), wordCount: 0)
@@ -116,12 +118,6 @@ extension StoredForm {
       return StoredForm(
         address: address, words: (load(3), wordCount == 5 ? load(4) : 0), wordCount: wordCount)
     }
-  }
-
-  /// The object itself. For an `any Error`, `as AnyObject` would return the box.
-  private static func object(in value: Any, of metatype: AnyClass) -> AnyObject? {
-    func cast<Class: AnyObject>(to _: Class.Type) -> AnyObject? { value as? Class }
-    return cast(to: metatype)
   }
 }
 

@@ -88,7 +88,6 @@ struct BindRequest {
   /// might be isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject`
   /// fails, the only effect is that the binding is withdrawn later.
   func tellAttachment() {
-    guard UDIAttachment.areInUse else { return }
     form.borrowed.read { object in
       let identity = TypeToken.of(Swift.type(of: object)).identity
       if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return }

@@ -143,7 +143,7 @@ extension Entry {
       return .provided(self)
     }
     let id = unsafe unsafeDowncast(self, to: Provider.self).id
-    return PerThread.resolution.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
+    return Resolution.current.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
   }
 }
 

@@ -33,14 +33,18 @@ struct BreadthFirst: Sequence, IteratorProtocol {
 
   mutating func next() -> Element? {
     if nodes.isEmpty {
-      guard countVisit() else { return nil }
+      isCutShort = rest == 0
+      if isCutShort { return nil }
+      rest -= 1
       nodes.append(start)
       child = start.treeLocked.firstChild
       return (start, parent: nil)
     }
     while true {
       while let node = child {
-        guard countVisit() else { return nil }
+        isCutShort = rest == 0
+        if isCutShort { return nil }
+        rest -= 1
         child = node.treeLocked.nextSibling
         if node == omitted || node.treeLocked.isScope && !entersScopes { continue }
         nodes.append(node)
@@ -50,12 +54,5 @@ struct BreadthFirst: Sequence, IteratorProtocol {
       guard parent < nodes.count else { return nil }
       child = nodes[parent].treeLocked.firstChild
     }
-  }
-
-  /// Counts one more node. Returns false if there have been as many as the limit allows.
-  private mutating func countVisit() -> Bool {
-    isCutShort = rest == 0
-    if !isCutShort { rest -= 1 }
-    return !isCutShort
   }
 }

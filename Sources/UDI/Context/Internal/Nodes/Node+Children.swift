@@ -50,7 +50,7 @@ extension Node {
     remember(context)
     // From now on, lookups can find dependencies below this node. Such lookups need the thread key: see
     // `isHandedToFactoryUnchecked`.
-    if !hasHadChildren { PerThread.prepare() }
+    if !hasHadChildren { Resolution.prepare() }
 
     let (old, oldSequence) = (child.parent, child.treeLocked.sequence)
     let newSequence = treeLocked.nextChildSequence

@@ -89,7 +89,7 @@ extension Node {
 
   /// Whether this thread or task is running a factory that was given this node's context.
   var isHandedToFactory: Bool {
-    PerThread.prepare()
+    Resolution.prepare()
     return isHandedToFactoryUnchecked
   }
 
@@ -97,6 +97,6 @@ extension Node {
   /// does if the node has children, because `adopt` makes the thread key before it adds the first child.
   @inline(__always)
   private var isHandedToFactoryUnchecked: Bool {
-    PerThread.presentResolution?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)
+    Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)
   }
 }

@@ -22,8 +22,29 @@ final class Closing: Activity, @unchecked Sendable {
   /// Whether no caller waits for the run. In that case, its error is reported, because no caller gets it.
   private var isUnattended = true
 
-  /// Begins a run: marks a context, and all contexts below it, as being closed. Call this under the tree lock.
-  init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
+  /// Joins the run that ends a context, or begins one. From then on, nothing is added to the context or to those below,
+  /// and nothing new is made in them. Adds the current task to those that wait for the run, which then leaves its error
+  /// to the callers, and no longer reports it.
+  ///
+  /// - Returns: The run, and the number of the task among its waiters. Nil if the context is closed, or if the task must
+  ///   not wait, because the run itself waits for the closer or the asynchronous factory that the task is part of.
+  static func join(_ context: UDIContext) -> (run: Closing, number: UInt)? {
+    let call = AsyncCall.current
+    var begun: Closing?
+    let joined = context.change { node, garbage -> (run: Closing, number: UInt)? in
+      if !node.treeLocked.state.isEnding { begun = Closing(context, node, &garbage) }
+      guard let run = node.treeLocked.extras?.closing, let number = try? run.enter(.task(call, through: [])) else {
+        return nil
+      }
+      run.isUnattended = false
+      return (run, number)
+    }
+    if let begun { Task { await begun.run() } }
+    return joined
+  }
+
+  /// Marks a context, and all contexts below it, as being closed. Call this under the tree lock.
+  private init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
     super.init()
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
@@ -37,35 +58,35 @@ final class Closing: Activity, @unchecked Sendable {
     }
     // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
     for (position, context) in contexts.enumerated().reversed() {
-      context.withNode { $0.beginClosing(self, at: position, &garbage) }
+      context.withNode { mark($0, at: position, &garbage) }
     }
   }
 
-  /// Starts the task. Do not call this under a lock.
-  func start() { Task { await run() } }
-
-  /// Adds a creation that is under way for one of the contexts. Call this under the tree lock.
+  /// Marks a context as being closed, and notes what the run has to close and to wait for there.
   ///
-  /// - Parameter path: The path of the context.
-  func waitFor(_ creation: Creation, path: [String]) {
-    creations.append((creation, creation.add(.activity(self)), path))
+  /// - Parameter position: The position of the context among `contexts`.
+  private func mark(_ node: Node, at position: Int, _ garbage: inout Garbage) {
+    node.treeLocked.state = .closing
+    let extras = node.treeLocked.ensureExtras()
+    extras.closing = self
+    // A closer may wait for a task that follows something here.
+    if node.treeLocked.isWatched { node.endWatching() }
+    var underWay = extras.droppedCreations
+    var present: [Provider] = []
+    node.treeLocked.providers.forEach { present.append($0.provider) }
+    for provider in present {
+      garbage.add(provider)
+      if let closer = provider.closer {
+        closer.isClosing = true
+        providers.append((provider, closer, position))
+      }
+      underWay += provider.creations
+      provider.leaveIfEnding(&garbage)
+    }
+    for creation in underWay { creations.append((creation, creation.add(.activity(self)), node.fullPath)) }
   }
 
   // MARK: - Waiting
-
-  /// Adds the current task to those that wait for the run. The run then leaves its error to the caller, and no longer
-  /// reports it.
-  ///
-  /// - Returns: The number of the waiter; nil if the task must not wait, because the run itself waits for the closer or
-  ///   the asynchronous factory that the task is part of.
-  func enter() -> UInt? {
-    let call = AsyncCall.current
-    return Tree.change { _ in
-      guard let number = try? enter(.task(call, through: [])) else { return nil }
-      isUnattended = false
-      return number
-    }
-  }
 
   /// Waits until the run has ended.
   ///
@@ -83,7 +104,7 @@ final class Closing: Activity, @unchecked Sendable {
 
   private func run() async {
     let start = ContinuousClock.now
-    let path = Tree.change { _ in contexts.first?.withNode(\.fullPath) ?? [] }
+    let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
     let creations = Tree.change { _ in self.creations }
     for (creation, _, path) in creations { creation.cancel(closing: path) }
@@ -171,23 +192,27 @@ extension Closing {
   /// above. In each context, instances that were made later are closed before those made earlier. By now, nothing new
   /// is made, so the list is complete.
   private func steps() -> [Step] {
-    let steps = Tree.change({ _ in providers }).flatMap { provider, closer, position in
-      Tree.change { _ in provider.steps(closer, at: position) }
+    let steps = Tree.change { _ in
+      providers.flatMap { provider, closer, position in
+        let caches = provider.hasCaches ? Array(provider.caches.all) : []
+        let keepers = Dictionary(
+          caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } },
+          uniquingKeysWith: { $1 })
+        return closer.unclosed.map { unclosed in
+          let cache = keepers[ObjectIdentifier(unclosed.instance.value.object)]
+          return Step(position: position, provider: provider, closer: closer, unclosed: unclosed, cache: cache)
+        }
+      }
     }
     return steps.sorted { ($0.position, $0.unclosed.number) < ($1.position, $1.unclosed.number) }
   }
 }
 
 extension Provider {
-  /// The calls of the closer that are necessary. Call this under the tree lock.
-  fileprivate final func steps(_ closer: Closer, at position: Int) -> [Closing.Step] {
-    let caches = hasCaches ? Array(self.caches.all) : []
-    let keepers = Dictionary(
-      caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } }, uniquingKeysWith: { $1 })
-    return closer.unclosed.map { unclosed in
-      let cache = keepers[ObjectIdentifier(unclosed.instance.value.object)]
-      return Closing.Step(position: position, provider: self, closer: closer, unclosed: unclosed, cache: cache)
-    }
+  /// The creations of this provider that are under way. Call this under the tree lock.
+  fileprivate final var creations: [Creation] {
+    let own = creation.map { [$0] } ?? []
+    return hasCaches ? own + caches.all.compactMap(\.creation) : own
   }
 }
 

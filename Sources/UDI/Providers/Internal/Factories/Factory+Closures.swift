@@ -52,7 +52,7 @@ extension Factory {
   ) {
     self.init(
       type, name, lifetime, metadata, site, reach, reach == .anywhere ? .anywhere : .mainActor,
-      FactoryFunction(erased: { _ -> Dependency? in value }), nil)
+      FactoryFunction { _ -> Dependency? in value }, nil)
   }
 
   /// Erases the types of a completion.

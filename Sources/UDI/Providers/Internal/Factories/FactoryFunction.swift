@@ -24,9 +24,6 @@ struct FactoryFunction {
   private struct MakingInContext<Dependency> {
     let function: @isolated(any) (UDIContext) throws -> Dependency?
   }
-  private struct MakingAnywhere<Dependency> {
-    let function: (UDIContext) throws -> Dependency?
-  }
   private struct Returning<Result> {
     let function: () throws -> Result
   }
@@ -47,12 +44,6 @@ struct FactoryFunction {
   @inline(__always)
   init<Dependency>(_ make: __shared @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
     function = unsafe unsafeBitCast(MakingInContext(function: make), to: Returning<Void>.self)
-    takesContext = true
-    words = Self.words(of: Dependency.self)
-  }
-
-  init<Dependency>(erased make: @escaping (UDIContext) throws -> Dependency?) {
-    function = unsafe unsafeBitCast(MakingAnywhere(function: make), to: Returning<Void>.self)
     takesContext = true
     words = Self.words(of: Dependency.self)
   }

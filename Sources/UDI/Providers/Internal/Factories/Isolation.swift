@@ -95,12 +95,12 @@ struct Isolation: Sendable {
     if isMainActor {
       // Usually the main actor runs on the first thread, which a resolution knows without asking the system. Asking it
       // would make an instance take a seventh more instructions ("made" in `Benchmarks/instructions`).
-      return PerThread.presentResolution?.read { $0.isOfFirstThread } == true || MainActorCheck.isOnMainActor
+      return Resolution.present?.read { $0.isOfFirstThread } == true || MainActorCheck.isOnMainActor
     }
     guard let actor else { return true }
     // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see
     // `Resolution.actor`.
-    return PerThread.presentResolution?.read { $0.actor === actor } ?? false
+    return Resolution.present?.read { $0.actor === actor } ?? false
   }
 
   /// Wraps a closure that belongs to the actor, so that it is released on the actor, because it might hold objects that

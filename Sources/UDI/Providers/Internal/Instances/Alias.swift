@@ -20,7 +20,7 @@ final class Alias: Provider, @unchecked Sendable {
   override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // Off the main actor, nothing may even hold a reference to an instance that belongs there.
     if reach == .mainActor || target.reach == .mainActor, !MainActorCheck.isOnMainActor {
-      PerThread.resolution.read { $0.noteActorMiss() }
+      Resolution.current.read { $0.noteActorMiss() }
       throw ProviderFailure.isolatedElsewhere(.mainActor)
     }
     do {

@@ -31,7 +31,7 @@ final class CustomStorage: @unchecked Sendable {
   /// - Returns: The rest: empties the storage, and wakes the threads that wait to make a newer instance.
   func reset() -> LateCall {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = Creation.begin(nil, on: PerThread.resolution)
+    let reset = Creation.begin(nil, on: Resolution.current)
     resets.append(reset)
     return LateCall { [self] in
       storage.reset()
@@ -54,7 +54,7 @@ final class CustomStorage: @unchecked Sendable {
   ///
   /// - Returns: The generation to store with the instance.
   fileprivate func beginStoring(for keeper: InstanceKeeper) -> UInt {
-    storing = Creation.begin(keeper, on: PerThread.resolution)
+    storing = Creation.begin(keeper, on: Resolution.current)
     return generation.load(ordering: .relaxed)
   }
 

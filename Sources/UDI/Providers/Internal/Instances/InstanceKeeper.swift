@@ -40,7 +40,7 @@ extension InstanceKeeper {
       if cache?.isDiscarded == true { return .discarded }
       if let kept {
         if let instance = kept.instance { return .found(instance) }
-        forgetKept(&garbage)
+        if let cache { cache.forgetKept(&garbage) } else { provider.forget(kept, &garbage) }
       }
       custom?.isIdle = false
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
@@ -139,12 +139,6 @@ extension InstanceKeeper {
     return true
   }
 
-  /// Drops the instance.
-  private func forgetKept(_ garbage: inout Garbage) {
-    if let cache { return cache.forgetKept(&garbage) }
-    if provider.hasMade { provider.forget(provider.shown, &garbage) }
-  }
-
   /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether
   /// it is empty only while no lock is held, so its cache stays until a sweep.
   private func discardCacheIfUnused(_ garbage: inout Garbage) {
@@ -160,7 +154,7 @@ extension InstanceKeeper {
       garbage.add(creation)
     }
     creation = nil
-    forgetKept(&garbage)
+    if let cache { cache.forgetKept(&garbage) } else { provider.forget(provider.shown, &garbage) }
     if let custom { garbage.add(custom.reset()) }
   }
 }
@@ -208,10 +202,8 @@ extension Provider {
     Tree.change { garbage in caches.endSweep(empty, &garbage) }
   }
 
-  /// Drops all instances that are kept or are being made. Call this under the tree lock.
-  final func dropInstances(_ garbage: inout Garbage) {
-    InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
-    guard hasCaches else { return }
+  /// Drops all instances that are kept or are being made in caches. Call this under the tree lock.
+  final func dropCaches(_ garbage: inout Garbage) {
     let all = Array(caches.all)
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
     // has been reset, it makes other threads wait.

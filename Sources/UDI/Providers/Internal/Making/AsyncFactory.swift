@@ -41,11 +41,11 @@ final class AsyncFactory: Provider, @unchecked Sendable {
         return kept.instance
       }
       if let kept {
-        if key != nil { PerThread.resolution.read { $0.noteMadeForArguments() } }
+        if key != nil { Resolution.current.read { $0.noteMadeForArguments() } }
         return kept
       }
     }
-    let resolution = PerThread.resolution
+    let resolution = Resolution.current
     let providers = resolution.read { $0.runningProviders }
     let asker = Activity.Waiter.task(.current, through: providers.map(\.key))
     let cycle = Tree.change { _ in creation?.circle(through: asker) }

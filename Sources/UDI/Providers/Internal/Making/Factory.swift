@@ -58,7 +58,7 @@ final class Factory: Provider, @unchecked Sendable {
   /// 5. The graph gets the instance, or the provider keeps it, and the threads that wait for it are woken.
   /// 6. The frame is removed. If it was the outermost one, the completions are called.
   override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    let thread = PerThread.resolution
+    let thread = Resolution.current
     guard keeps, !isFresh else {
       if isFresh {
         try rejectIfClosing()

@@ -91,3 +91,34 @@ final class LastingGraphs: @unchecked Sendable {
     releaseOnMainActor(carrier)
   }
 }
+
+// MARK: - The graphs of a thread
+
+extension Resolution {
+  /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
+  /// cast. `memory` must be memory for an optional of the provider's type.
+  @inline(__always)
+  func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
+    unsafe graphs.write(provider, to: memory)
+  }
+
+  /// Whether the graph shares an instance that the given provider made without arguments.
+  func shares(_ provider: UInt) -> Bool { unsafe graphs.find(provider) != nil }
+
+  func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
+    guard let arguments else { return unsafe graphs.find(provider.id) }
+    // The comparison calls the user's `==`, which might link, so it must not run during an access to `graphs`.
+    let candidates = unsafe graphs.candidates(provider.id, arguments.digest)
+    return candidates.first { $0.arguments == arguments }?.instance
+  }
+
+  /// Adds a new instance to the graph, unless the graph has one already.
+  func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
+    unsafe hasRemains = true
+    if let arguments {
+      unsafe graphs.insert(instance, provider.id, arguments)
+    } else if !shares(provider.id) {
+      unsafe graphs.insert(instance, provider.id)
+    }
+  }
+}

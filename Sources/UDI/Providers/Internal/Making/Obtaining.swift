@@ -160,9 +160,9 @@ struct Obtaining: Sendable {
     }
     defer { withExtendedLifetime(arguments) {} }
     // There might be no provider yet.
-    PerThread.prepare()
+    Resolution.prepare()
     let result = Result {
-      try PerThread.resolution.object.running(attempt) {
+      try Resolution.current.object.running(attempt) {
         if let call { try call.run() } else { own(try _openExistential(type, do: look)) }
       }
     }

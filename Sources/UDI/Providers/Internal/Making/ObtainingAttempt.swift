@@ -62,3 +62,59 @@ struct GivenParameters: Sendable {
     GivenParameters(provider: provider, parameters: parameters + [parameter])
   }
 }
+
+// MARK: - The attempt that a thread runs
+
+extension Resolution {
+  /// Runs an attempt of `obtain`.
+  func running<Result>(_ attempt: ObtainingAttempt, _ body: () throws -> Result) rethrows -> Result {
+    let outer = unsafe obtaining
+    unsafe obtaining = attempt
+    unsafe attempt.graphs?.exchange(with: &graphs)
+    defer {
+      unsafe obtaining = outer
+      unsafe attempt.graphs?.exchange(with: &graphs)
+      attempt.graphs?.noteAttempt()
+    }
+    return try body()
+  }
+
+  /// Whether `obtain` is looking something up on this thread.
+  var isObtaining: Bool { unsafe obtaining != nil }
+
+  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, `obtain`
+  /// fulfils the request.
+  func noteUnmade(_ unmade: Unmade) {
+    unsafe asyncMisses += 1
+    if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
+  }
+
+  /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
+  func noteMadeForArguments() { unsafe obtaining?.hasFoundEarlier = true }
+
+  /// Takes the parameters that `obtain` has made for the initialiser that is running. It must be the outermost factory.
+  func takeGivenParameters() -> [OwnedInstance] {
+    guard unsafe frames.count == 1, let given = unsafe obtaining?.given.take(), given.provider === runningProvider
+    else { return [] }
+    return given.parameters
+  }
+
+  /// Notes the parameters that were looked up for the initialiser that is running, before the lookup of another one
+  /// failed.
+  func noteParameters(_ parameters: [OwnedInstance]) {
+    guard let runningProvider else { return }
+    unsafe obtaining?.parameters[frames.count] = GivenParameters(
+      provider: runningProvider, parameters: parameters)
+  }
+
+  /// The calls of the factories that are running, the outermost first. Empty unless `obtain` is looking something up.
+  var runningCalls: [RunningCall] {
+    guard isObtaining else { return [] }
+    return unsafe (0..<frames.count).map { index in
+      let frame = unsafe frames[index]
+      return RunningCall(
+        provider: frame.provider.object, context: frame.context.object,
+        arguments: frame.arguments.map { KeptArguments($0) })
+    }
+  }
+}

@@ -83,7 +83,7 @@ class Provider: Entry, @unchecked Sendable {
     _ site: UDICallSite,
     _ reach: UDIReach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil
   ) {
-    PerThread.prepare()
+    Resolution.prepare()
     let token = TypeToken.of(type)
     madeType = type
     makesExactType = token.isExact
@@ -207,13 +207,6 @@ extension Provider {
   /// The entry that lookups in the context find now: the instance that the provider keeps, or else the provider itself.
   final var current: Entry { shown ?? self }
 
-  /// Removes the aliases, and returns them.
-  final func takeAliases() -> [Alias] {
-    let taken = aliases
-    aliases = []
-    return taken
-  }
-
   /// Makes the provider part of a context.
   final func enter(_ node: Node) {
     self.node = node
@@ -236,19 +229,13 @@ extension Provider {
     }
   }
 
-  /// Makes the provider leave its context, which no longer refers to it, and drops all instances that the provider
-  /// keeps.
-  final func leave(_ garbage: inout Garbage) {
-    drop(isReset: false, &garbage)
-    node = nil
-  }
-
   /// Drops all instances that the provider keeps. An instance that is being made now still goes to those that
   /// wait for it, but the provider does not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
-    dropInstances(&garbage)
+    InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
+    if hasCaches { dropCaches(&garbage) }
   }
 }

@@ -1,3 +1,11 @@
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
 /// The instances that one thread is making: the providers whose factories run on the thread, one inside the other, and
 /// the work that is left for the end of the outermost link.
 ///
@@ -22,7 +30,7 @@ final class Resolution {
   /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
   /// it enters what it waits for (`Activity.enter`) under the same lock.
-  @exclusivity(unchecked) private var frames: ContiguousArray<Frame> = []
+  @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
 
   /// Whether the thread is the process's first one.
   let isOfFirstThread = isFirstThread
@@ -39,10 +47,10 @@ final class Resolution {
   }
 
   /// The attempt of `obtain` that runs on this thread; nil if there is none. Used only by this thread.
-  @exclusivity(unchecked) private var obtaining: ObtainingAttempt?
+  @exclusivity(unchecked) var obtaining: ObtainingAttempt?
 
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
-  @exclusivity(unchecked) private(set) var asyncMisses = 0
+  @exclusivity(unchecked) var asyncMisses = 0
   /// How many lookups on this thread have found only a factory of a different actor, and no instance.
   @exclusivity(unchecked) private var actorMisses = 0
   /// How many lookups on this thread have failed, although they might succeed elsewhere.
@@ -63,7 +71,7 @@ final class Resolution {
   }
 
   /// The instances that were made under the lifetime `.graph` since the outermost link began.
-  @exclusivity(unchecked) private var graphs = Graphs()
+  @exclusivity(unchecked) var graphs = Graphs()
 
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -73,7 +81,7 @@ final class Resolution {
   /// `complete`.
   @exclusivity(unchecked) private var completionFrames = 0
   /// Whether `endOutermost` might have something to do.
-  @exclusivity(unchecked) private var hasRemains = false
+  @exclusivity(unchecked) var hasRemains = false
 
   /// Whether this thread is performing a look (a lookup for a watcher). If so, entries that it adds to the tree are
   /// marked: see `ChangeKind`. Used only by this thread.
@@ -344,89 +352,49 @@ extension Resolution {
   }
 }
 
-// MARK: - For `obtain`
+// MARK: - Each thread's resolution
 
 extension Resolution {
-  /// Runs an attempt of `obtain`.
-  func running<Result>(_ attempt: ObtainingAttempt, _ body: () throws -> Result) rethrows -> Result {
-    let outer = unsafe obtaining
-    unsafe obtaining = attempt
-    unsafe attempt.graphs?.exchange(with: &graphs)
-    defer {
-      unsafe obtaining = outer
-      unsafe attempt.graphs?.exchange(with: &graphs)
-      attempt.graphs?.noteAttempt()
-    }
-    return try body()
+  /// The thread key. Written once, by `prepare`. If this were a lazy constant, each link would check whether it has
+  /// been initialised.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
+
+  /// Makes the thread key on first access. 0 if that succeeded, otherwise the system's error code.
+  private static let keyStatus: Int32 = unsafe pthread_key_create(&key) { value in
+    // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
+    // parameter's type says that the value is never nil.
+    let pointer: UnsafeMutableRawPointer? = unsafe value
+    if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// Whether `obtain` is looking something up on this thread.
-  var isObtaining: Bool { unsafe obtaining != nil }
-
-  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, `obtain`
-  /// fulfils the request.
-  func noteUnmade(_ unmade: Unmade) {
-    unsafe asyncMisses += 1
-    if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
-  }
-
-  /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
-  func noteMadeForArguments() { unsafe obtaining?.hasFoundEarlier = true }
-
-  /// Takes the parameters that `obtain` has made for the initialiser that is running. It must be the outermost factory.
-  func takeGivenParameters() -> [OwnedInstance] {
-    guard unsafe frames.count == 1, let given = unsafe obtaining?.given.take(), given.provider === runningProvider
-    else { return [] }
-    return given.parameters
-  }
-
-  /// Notes the parameters that were looked up for the initialiser that is running, before the lookup of another one
-  /// failed.
-  func noteParameters(_ parameters: [OwnedInstance]) {
-    guard let runningProvider else { return }
-    unsafe obtaining?.parameters[frames.count] = GivenParameters(
-      provider: runningProvider, parameters: parameters)
-  }
-
-  /// The calls of the factories that are running, the outermost first. Empty unless `obtain` is looking something up.
-  var runningCalls: [RunningCall] {
-    guard isObtaining else { return [] }
-    return unsafe (0..<frames.count).map { index in
-      let frame = unsafe frames[index]
-      return RunningCall(
-        provider: frame.provider.object, context: frame.context.object,
-        arguments: frame.arguments.map { KeptArguments($0) })
-    }
-  }
-}
-
-// MARK: - What the graph shares
-
-extension Resolution {
-  /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
-  /// cast. `memory` must be memory for an optional of the provider's type.
+  /// Makes the thread key. Everything that creates a provider calls this first.
   @inline(__always)
-  func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
-    unsafe graphs.write(provider, to: memory)
+  static func prepare() {
+    // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
+    // evaluated, and the thread key would never be made.
+    guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// Whether the graph shares an instance that the given provider made without arguments.
-  func shares(_ provider: UInt) -> Bool { unsafe graphs.find(provider) != nil }
-
-  func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
-    guard let arguments else { return unsafe graphs.find(provider.id) }
-    // The comparison calls the user's `==`, which might link, so it must not run during an access to `graphs`.
-    let candidates = unsafe graphs.candidates(provider.id, arguments.digest)
-    return candidates.first { $0.arguments == arguments }?.instance
-  }
-
-  /// Adds a new instance to the graph, unless the graph has one already.
-  func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
-    unsafe hasRemains = true
-    if let arguments {
-      unsafe graphs.insert(instance, provider.id, arguments)
-    } else if !shares(provider.id) {
-      unsafe graphs.insert(instance, provider.id)
+  /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider exists:
+  /// the thread key is made before the first one. The caller must have found the provider while holding a lock, so that
+  /// it certainly sees the thread key.
+  static var current: Unretained<Resolution> {
+    @inline(__always)
+    get {
+      guard let stored = unsafe pthread_getspecific(key) else { return make() }
+      return unsafe Unretained(address: UInt(bitPattern: stored))
     }
+  }
+
+  /// The calling thread's resolution, or nil if the thread has none yet. Use this only after `prepare`.
+  static var present: Unretained<Resolution>? {
+    unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
+  }
+
+  @inline(never)
+  private static func make() -> Unretained<Resolution> {
+    let resolution = Resolution()
+    unsafe pthread_setspecific(key, Unmanaged.passRetained(resolution).toOpaque())
+    return Unretained(resolution)
   }
 }

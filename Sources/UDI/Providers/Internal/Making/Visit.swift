@@ -28,7 +28,7 @@ final class Visit<Result: Sendable>: Activity, @unchecked Sendable {
 
   private func run(_ operation: () -> Result, on actor: isolated any Actor) {
     if Task.isCancelled { return }
-    let resolution = PerThread.resolution.object
+    let resolution = Resolution.current.object
     let outer = resolution.actor
     resolution.actor = actor
     let result = operation()
