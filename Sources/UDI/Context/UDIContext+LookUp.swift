@@ -1,44 +1,40 @@
 /// Lookups by the untyped core, which the typed verbs of `UDILinking` call.
 extension UDIContext {
-  /// Looks up a dependency.
+  /// Looks up a dependency. For the library only.
   ///
-  /// - Parameters:
-  ///   - asker: The object that looks something up, to be named in a report; nil if the caller is not an object.
-  ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not changed.
-  @usableFromInline
-  func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker? = nil,
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
+  ///   changed.
+  public func _find(
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
     if case .nothing = answer, !UDIObserver.mayExist { return }
-    unsafe finish(answer, type, name, reach, search, asker, into: memory)
+    unsafe finish(answer, type, name, reach, search, nil, into: memory)
   }
 
-  /// Looks up a dependency, and throws if there is none.
+  /// Looks up a dependency, and throws if there is none. For the library only.
   ///
-  /// - Parameters:
-  ///   - asker: The object that looks something up; nil if the caller is not an object.
-  ///   - memory: The memory of an optional of the type. It must contain nil. If this function does not throw, the
-  ///     memory contains the dependency afterwards.
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
+  ///   the memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
-  @usableFromInline
-  func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ asker: Asker? = nil,
+  public func _findOrThrow(
+    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) throws {
     let answer = unsafe attempt(type, name, reach, search, into: memory)
     if case .written = answer { return }
-    try unsafe finishOrThrow(answer, type, name, reach, search, asker, into: memory)
+    try unsafe finishOrThrow(answer, type, name, reach, search, nil, into: memory)
   }
 
+  /// The first step of `complete`.
   @inline(__always)
   func attempt(
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
-    let key = KeyIdentity.id(token.id, name)
+    let key = token.keyID(named: name)
     return withNode { unsafe $0.attempt(key, LookupForm(token, reach), search, into: memory) }
   }
 
@@ -124,7 +120,7 @@ extension UDIContext {
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
     let form = mustMake ? LookupForm(casting: reach) : LookupForm(token, reach)
-    let key = KeyIdentity.id(token.id, name)
+    let key = token.keyID(named: name)
     let dependent = presentDependent(asker)
     return change { node, garbage in
       unsafe node.locate(

@@ -206,6 +206,47 @@ extension UDILinking {
   public func link<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) -> Dependency? { nil }
 }
 
+// MARK: - The core of the verbs
+
+extension UDILinking {
+  // Clients should stay small, so a client's module compiles only one call per type. The call passes a pointer to the
+  // optional result, and the library writes its answer there. This works because an optional of a class or protocol
+  // type has the same layout as the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in
+  // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
+  // elsewhere and moving it into the optional would cost as much as the lookup's lock.
+
+  /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
+  @inlinable
+  @inline(__always)
+  func lookUp<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
+    _ site: UDICallSite = UDICallSite("", 0)
+  ) -> Dependency? {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe _find(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  /// Performs the lookup for `require`.
+  @inlinable
+  @inline(__always)
+  func lookUpOrThrow<Dependency>(
+    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
+    _ site: UDICallSite = UDICallSite("", 0)
+  ) throws -> Dependency {
+    reach.assertIsolation(type)
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      try unsafe _findOrThrow(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
+    }
+    // If nothing was found, the call above has thrown, so there is a value.
+    return unsafe found.unsafelyUnwrapped
+  }
+}
+
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDILinking {

@@ -1,7 +1,7 @@
 /// How the typed verbs of objects call the untyped core.
 ///
 /// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
-/// `UDILinking.swift` says why code that does not know the optional's type can write to it.
+/// `UDILinking+Link.swift` says why code that does not know the optional's type can write to it.
 extension UDIObject {
   @inlinable
   func store<Dependency>(
@@ -59,7 +59,7 @@ extension UDIAttachment {
     _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> (LookupAnswer, UDIContext?) {
     let token = TypeToken.of(type)
-    let key = KeyIdentity.id(token.id, name)
+    let key = token.keyID(named: name)
     lock.lock()
     guard let node = unsafe attachedNode else {
       lock.unlock()
@@ -84,7 +84,7 @@ extension UDIAttachment {
     guard let context = context ?? contextForLink("link", isRequired: false, type, name, asker.site, asker.object)
     else { return }
     // The object might hold no context, so the lookup begins again.
-    if case .undecided = answer { return unsafe context.find(type, name, reach, search, asker, into: memory) }
+    if case .undecided = answer { answer = unsafe context.attempt(type, name, reach, search, into: memory) }
     unsafe context.finish(answer, type, name, reach, search, asker, into: memory)
   }
 
@@ -97,9 +97,7 @@ extension UDIAttachment {
     guard let context = context ?? contextForLink("require", isRequired: true, type, name, asker.site, asker.object)
     else { throw goneError(type, name, search, asker) }
     do {
-      if case .undecided = answer {
-        return try unsafe context.findOrThrow(type, name, reach, search, asker, into: memory)
-      }
+      if case .undecided = answer { answer = unsafe context.attempt(type, name, reach, search, into: memory) }
       try unsafe context.finishOrThrow(answer, type, name, reach, search, asker, into: memory)
     } catch { throw explained(error, asker) }
   }

@@ -115,7 +115,7 @@ extension UDIContext {
   ) -> LookupAnswer {
     let answer = withNode { node in
       unsafe node.attempt(
-        KeyIdentity.id(TypeToken.of(type).id, name), LookupForm(casting: reach), search, into: memory.address)
+        TypeToken.of(type).keyID(named: name), LookupForm(casting: reach), search, into: memory.address)
     }
     if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
     return .undecided

@@ -190,7 +190,7 @@ extension UDIContext {
     var words = (0, 0, 0)
     return try unsafe withUnsafeMutableBytes(of: &words) {
       let memory = unsafe $0.baseAddress.unsafelyUnwrapped
-      try unsafe findOrThrow(type, nil, reach, nil, into: memory)
+      try unsafe _findOrThrow(type, nil, reach, nil, UDICallSite("", 0), into: memory)
       // If nothing was found, the call above has thrown.
       return unsafe memory.assumingMemoryBound(to: type).move()
     }

@@ -277,7 +277,7 @@ extension UDIKey<any Errand> {
     let (key, other) = (KeyIdentity.of(.of((any Service).self), "x"), KeyIdentity.of(.of((any Other).self), "x"))
     #expect(key.id != other.id && KeyIdentity.of(.of((any Service).self), "y").id != key.id)
     #expect(key === KeyIdentity.of(.of((any Service).self), "x"))
-    #expect(key.id == KeyIdentity.id(TypeIdentity.of((any Service).self).id, "x"))
+    #expect(key.id == TypeToken.of((any Service).self).keyID(named: "x"))
   }
 
   /// Interned keys go with the last binding that uses them.
@@ -292,7 +292,7 @@ extension UDIKey<any Errand> {
     #expect(type.namedKeys.load(ordering: .relaxed) == 1)
     context.unbind(Mark.self, named: "mark")
     #expect(key == nil && type.namedKeys.load(ordering: .relaxed) == 0)
-    #expect(NamedKey.lock.withLock { unsafe NamedKey.table[KeyIdentity.id(type.id, "mark")] == nil })
+    #expect(NamedKey.lock.withLock { unsafe NamedKey.table[TypeToken.of(type.firstType).keyID(named: "mark")] == nil })
   }
 
   /// While some threads drop a key, others make it again.

@@ -1,12 +1,16 @@
 /// An interned key: a type's identity and an optional name, with an id that represents both.
 ///
 /// Lookups compare only ids. For a key without a name, the id is the type's id. For a key with a name, the id is a hash
-/// of the type's id and the name, so that a lookup can compute it without having to find the key (`NamedKey`).
+/// of the type's id and the name, so that a lookup can compute it without having to find the key
+/// (`TypeToken.keyID(named:)`).
 ///
 /// An entry holds its key.
 package class KeyIdentity: @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
   // `Sendable`.
+
+  /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
+  static let namedBit: UInt64 = 1 << 63
 
   final var id: UInt64 { unsafe uncheckedID }
   /// Written only in `init`.
@@ -41,18 +45,4 @@ package class KeyIdentity: @unchecked Sendable {
 
 extension KeyIdentity: CustomStringConvertible {
   package var description: String { describeKey(type.text, name) }
-}
-
-// MARK: - Ids
-
-extension KeyIdentity {
-  /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
-  static let namedBit: UInt64 = 1 << 63
-
-  /// The id of the key of a type and a name.
-  @inline(__always)
-  static func id(_ typeID: UInt64, _ name: UDIName?) -> UInt64 {
-    guard let name else { return typeID }
-    return scrambled(name.digest ^ scrambled(typeID)) | namedBit
-  }
 }

@@ -33,7 +33,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   /// Finds or makes the key of the given type and name.
   @inline(never)
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
-    let id = id(type.id, name)
+    let id = TypeToken.of(type.firstType).keyID(named: name)
     let key = lock.withLock {
       if let found = unsafe table[id]?.key.object { return found }
       let new = NamedKey(id: id, type: type, name: name)

@@ -84,6 +84,69 @@ class Entry: WeakEntry, @unchecked Sendable {
   func makes(_ type: Any.Type) -> Bool { false }
 }
 
+// MARK: - Answering lookups
+
+extension Entry {
+  /// Answers with the dependency as the requested type.
+  @inline(__always)
+  func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(lookup, into: memory) }
+    guard registered.fits(lookup) else { return answerToBeCast(lookup.reach) }
+    guard let object else { return .undecided }
+    unsafe form.write(object, to: memory)
+    return .written
+  }
+
+  /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind
+  /// bindings, with the provider that a live binding hides. Called under the tree lock.
+  func answerToMake(
+    _ form: LookupForm, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+  ) -> LookupAnswer {
+    switch kind {
+    case .observed, .owned, .boxed:
+      return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
+    case .binding where behindBindings && !registered.isRefused(to: form.reach):
+      if liveObject(&garbage) == nil { return .undecided }
+      return node?.provider(keyID).map { .provided($0) } ?? .nothing
+    default: return unsafe answer(form, into: memory)
+    }
+  }
+
+  /// Answers for an entry with a weakly held object that has to be cast for this lookup.
+  @inline(never)
+  private func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
+    // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
+    // if all other references went away in the meantime, that thread would release the object.
+    if registered.isRefused(to: reach) { return .provided(self) }
+    return object.map { .object($0) } ?? .undecided
+  }
+
+  @inline(__always)
+  private func answerOwned(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
+      return kind == .graphProvider ? unsafe answerFromGraph(lookup, into: memory) : .provided(self)
+    }
+    guard registered.fits(lookup) else {
+      return registered.isRefused(to: lookup.reach) ? .provided(self) : .object(owned)
+    }
+    unsafe form.write(owned, to: memory)
+    return .written
+  }
+
+  /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has
+  /// made. In this case, the method writes the instance without retaining the provider.
+  @inline(never)
+  func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
+      !registered.isRefused(to: lookup.reach)
+    else {
+      return .provided(self)
+    }
+    let id = unsafe unsafeDowncast(self, to: Provider.self).id
+    return Resolution.current.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
+  }
+}
+
 /// The type that an entry was registered under, and its reach.
 struct EntryForm {
   private let bits: UInt8

@@ -21,7 +21,7 @@ extension Node {
     let form = LookupForm(token, reach)
     return Tree.change { garbage in
       let search = direction(of: search)
-      let keys = ofAnyName ? keyIDs(of: identity, search) : [KeyIdentity.id(token.id, name)]
+      let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: name)]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
         // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
