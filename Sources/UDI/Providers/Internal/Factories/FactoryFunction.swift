@@ -53,13 +53,21 @@ struct FactoryFunction {
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
     let make = IsolatedFunction(make).isolationErased
+    let words = Self.words(of: Dependency.self)
     let making = MakingFromArguments { context, arguments in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      return try make(context, pack.first, repeat each pack.more).map { Instance($0) }
+      if words == 0 { return try make(context, pack.first, repeat each pack.more).map { Instance($0) } }
+      // The function writes its result to memory that the caller provides, because the result's type is generic.
+      var result: (UInt, UInt, UInt) = (0, 0, 0)
+      try unsafe withUnsafeMutableBytes(of: &result) {
+        let memory = unsafe $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Dependency?.self)
+        unsafe memory.initialize(to: try make(context, pack.first, repeat each pack.more))
+      }
+      return unsafe Instance(owning: result.0, (result.1, result.2), wordCount: words)
     }
     function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
     takesContext = true
-    words = 0
+    self.words = words
   }
 
   @inline(__always)
