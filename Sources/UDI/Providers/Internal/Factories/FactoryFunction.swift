@@ -56,14 +56,15 @@ struct FactoryFunction {
     let words = Self.words(of: Dependency.self)
     let making = MakingFromArguments { context, arguments in
       let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      if words == 0 { return try make(context, pack.first, repeat each pack.more).map { Instance($0) } }
-      // The function writes its result to memory that the caller provides, because the result's type is generic.
-      var result: (UInt, UInt, UInt) = (0, 0, 0)
-      try unsafe withUnsafeMutableBytes(of: &result) {
-        let memory = unsafe $0.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: Dependency?.self)
-        unsafe memory.initialize(to: try make(context, pack.first, repeat each pack.more))
+      // The function writes its result to memory that the caller provides, because the result's type is generic. This
+      // memory is enough, because an optional takes at most one byte more than the type it wraps.
+      let layout = MemoryLayout<Dependency>.self
+      return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
+        let memory = unsafe $0.baseAddress.unsafelyUnwrapped
+        let pointer = unsafe memory.assumingMemoryBound(to: Dependency?.self)
+        unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
+        return words == 0 ? unsafe Instance(moving: pointer) : unsafe Instance(owning: memory, wordCount: words)
       }
-      return unsafe Instance(owning: result.0, (result.1, result.2), wordCount: words)
     }
     function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
     takesContext = true
