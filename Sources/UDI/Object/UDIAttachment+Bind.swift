@@ -74,7 +74,7 @@ extension UDIAttachment {
     InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
       if binding.binder == .instance, condition(binding) { made.append(binding) }
     }
-    unsafe helpers.forEach { if condition($0.object) { made.append($0.object) } }
+    unsafe bindingsOfOthers.forEach { if condition($0.object) { made.append($0.object) } }
     return made
   }
 }

@@ -33,7 +33,8 @@ import Testing
       return found as? AsyncFactory
     }
     let keeper = InstanceKeeper(provider: try #require(provider), cache: nil)
-    let (creation, journal) = (context.change { _, _ in AsyncCreation(keeper, for: nil) }, journal)
+    let (creation, journal) = (AsyncCreation(on: nil), journal)
+    context.change { _, _ in creation.begin(keeper) }
     let number = context.change { _, _ in creation.add(.task(nil, through: [])) }
     creation.cancel(closing: ["context"])
     let waiting = Task {

@@ -76,7 +76,7 @@ package enum Tree {
   /// How many times a provider has been added to a context. `Provider.id` is made from this number. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// How many instances have been numbered for closing. `Unclosed.sequence` is made from this number. Guarded by
+  /// How many instances have been numbered for closing. `Unclosed.number` is made from this number. Guarded by
   /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 

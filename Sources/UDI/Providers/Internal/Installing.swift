@@ -55,7 +55,9 @@ extension UDIContext {
         }
         return false
       }
-      new.creation = Creation.begin(nil, on: thread)
+      let creation = Creation(on: thread)
+      creation.begin(nil)
+      new.creation = creation
       extras.modules.append(new)
       return true
     }

@@ -154,7 +154,7 @@ extension Binding {
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
     if binder == .other, let detailed = self as? DetailedBinding {
-      detailed.maker?.read { unsafe $0.helpers.insert(Unretained(detailed)) }
+      detailed.maker?.read { unsafe $0.bindingsOfOthers.insert(Unretained(detailed)) }
     }
     return hasOthers
   }
@@ -173,7 +173,7 @@ extension Binding {
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     (previousOfInstance, nextOfInstance) = (nil, nil)
     if binder == .other || isMulti, let detailed = self as? DetailedBinding {
-      _ = detailed.maker?.read { unsafe $0.helpers.remove(Unretained(detailed)) }
+      _ = detailed.maker?.read { unsafe $0.bindingsOfOthers.remove(Unretained(detailed)) }
       detailed.end(with: nil)
     }
   }

@@ -25,7 +25,7 @@ extension Node {
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
-    propagate(change, of: key, notifying: kind)
+    if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
   }
 
   /// Updates a slot whose node has no entry of its own. Takes over the entry of the slot's first child, or removes the

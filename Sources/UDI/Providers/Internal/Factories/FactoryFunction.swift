@@ -53,13 +53,22 @@ struct FactoryFunction {
     _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) {
     let make = IsolatedFunction(make).isolationErased
+    let words = Self.words(of: Dependency.self)
     let making = MakingFromArguments { context, arguments in
-      let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      return try make(context, pack.first, repeat each pack.more).map { Instance($0) }
+      // The function writes its result to memory that the caller provides, because the result's type is generic. This
+      // memory is enough, because an optional takes at most one byte more than the type it wraps.
+      let layout = MemoryLayout<Dependency>.self
+      return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
+        let memory = unsafe $0.baseAddress.unsafelyUnwrapped
+        let pointer = unsafe memory.assumingMemoryBound(to: Dependency?.self)
+        let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
+        unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
+        return words == 0 ? unsafe Instance(moving: pointer) : unsafe Instance(owning: memory, wordCount: words)
+      }
     }
     function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
     takesContext = true
-    words = 0
+    self.words = words
   }
 
   @inline(__always)

@@ -31,7 +31,8 @@ final class CustomStorage: @unchecked Sendable {
   /// - Returns: The rest: empties the storage, and wakes the threads that wait to make a newer instance.
   func reset() -> LateCall {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = Creation.begin(nil, on: Resolution.current)
+    let reset = Creation(on: Resolution.current)
+    reset.begin(nil)
     resets.append(reset)
     return LateCall { [self] in
       storage.reset()
@@ -54,7 +55,9 @@ final class CustomStorage: @unchecked Sendable {
   ///
   /// - Returns: The generation to store with the instance.
   fileprivate func beginStoring(for keeper: InstanceKeeper) -> UInt {
-    storing = Creation.begin(keeper, on: Resolution.current)
+    let creation = Creation(on: Resolution.current)
+    creation.begin(keeper)
+    storing = creation
     return generation.load(ordering: .relaxed)
   }
 

@@ -38,6 +38,26 @@ extension Instance {
       form: StoredForm(address: reference, words: words, wordCount: wordCount), isBox: false)
   }
 
+  /// Does the same for words in memory.
+  @unsafe
+  @inline(__always)
+  init?(owning memory: UnsafeRawPointer, wordCount: UInt8) {
+    let word = MemoryLayout<UInt>.size
+    func load(_ index: UInt8) -> UInt {
+      index < wordCount ? unsafe memory.load(fromByteOffset: Int(index) * word, as: UInt.self) : 0
+    }
+    unsafe self.init(owning: load(0), (load(1), load(2)), wordCount: wordCount)
+  }
+
+  /// Moves a value out of memory; nil if there is none. This is a separate function, because it needs the optional's
+  /// metadata, which must not be looked up for references.
+  @unsafe
+  @inline(never)
+  init?<Dependency>(moving memory: UnsafeMutablePointer<Dependency?>) {
+    guard let value = unsafe memory.move() else { return nil }
+    self.init(value)
+  }
+
   /// Wraps a dependency.
   @inline(__always)
   init<Dependency>(_ dependency: Dependency) {

@@ -61,14 +61,15 @@ extension InstanceKeeper {
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.rememberWithoutParent`).
       if AuditNotice.isOn { node.remember(owner ?? context) }
+      let new: Creation
       if case .thread(let thread) = waiter {
-        let new = Creation.begin(self, for: owner, on: thread)
-        creation = new
-        return .make(new, nil)
+        new = thread.read { $0.spareCreation.take() } ?? Creation(on: thread)
+      } else {
+        new = AsyncCreation(on: nil)
       }
-      let new = AsyncCreation(self, for: owner)
+      new.begin(self, for: owner)
       creation = new
-      return .make(new, new.add(waiter))
+      return .make(new, new is AsyncCreation ? new.add(waiter) : nil)
     }
   }
 
@@ -223,14 +224,15 @@ extension Provider {
   }
 
   /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of to
-  /// the provider.
+  /// the provider, unless they refer to a binding, which takes precedence.
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }
     entry.node = node
     entry.serial = serial
     entry.comesFromLook = comesFromLook
     shown = entry
-    node?.showProvided(key, notifying: .keptOnly)
+    guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
+    node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
   }
 
   /// Makes the slots refer to the provider again, instead of to the instance that it kept.

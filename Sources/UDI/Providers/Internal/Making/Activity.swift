@@ -32,8 +32,8 @@ class Activity: @unchecked Sendable {
     /// The keys that lead from one of the dependents to what is waited for.
     fileprivate func keys(from dependent: Activity) -> [KeyIdentity] {
       switch self {
-      case .thread(let thread): thread.read { thread in (dependent as? Creation).map { thread.path(from: $0) } ?? [] }
-      case .task(let call, let path): (call?.path ?? []) + path
+      case .thread(let thread): thread.read { thread in (dependent as? Creation).map { thread.keys(from: $0) } ?? [] }
+      case .task(let call, let keys): (call?.keys ?? []) + keys
       case .activity: []
       }
     }

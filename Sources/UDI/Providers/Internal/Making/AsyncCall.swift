@@ -20,7 +20,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The call whose factory asked for the instance that this call makes; nil if no such factory asked.
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
-  private let pathFromAsker: [KeyIdentity]
+  private let keysFromAsker: [KeyIdentity]
   /// Whether an activity begins with this call. If not, the call is part of the asker's activity, if there is one.
   private let beginsActivity: Bool
   /// The length of the chain of askers, including this call.
@@ -39,17 +39,17 @@ final class AsyncCall: @unchecked Sendable {
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
   ///   - creation: The creation that begins with this call; nil if the call is part of the asker's creation.
   ///   - asker: The call whose factory asked for the instance, if there is one.
-  ///   - path: The keys of the synchronous factories that lead from the asker to this call.
+  ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
     _ provider: AsyncFactory, _ context: UDIContext, _ arguments: ArgumentKey?, beginning creation: Creation?,
-    askedBy asker: AsyncCall?, through path: [KeyIdentity]
+    askedBy asker: AsyncCall?, through keys: [KeyIdentity]
   ) throws {
     // A task can outlive the factory that started it. In that case, it no longer asks on behalf of that factory's call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
-    pathFromAsker = asker == nil ? [] : path
+    keysFromAsker = asker == nil ? [] : keys
     beginsActivity = creation != nil
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
@@ -59,7 +59,7 @@ final class AsyncCall: @unchecked Sendable {
     self.arguments = arguments
     // Arguments that cannot be compared count as different.
     if !beginsActivity, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
-    if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(Tree.change { _ in keys(from: nil) }.suffix(10))) }
+    if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10))) }
   }
 
   /// Begins a call of a provider's closer.
@@ -67,7 +67,7 @@ final class AsyncCall: @unchecked Sendable {
   /// - Parameter closing: The run of `close()` that calls the closer.
   init(ofCloserOf provider: Provider, in closing: Closing) {
     asker = nil
-    pathFromAsker = []
+    keysFromAsker = []
     beginsActivity = true
     depth = 1
     nodeAddress = 0
@@ -94,7 +94,7 @@ final class AsyncCall: @unchecked Sendable {
     for call in sequence(first: self, next: { $0.asker }) {
       if let key = call.provider?.key { keys.append(key) }
       if call === first { break }
-      keys += call.pathFromAsker.reversed()
+      keys += call.keysFromAsker.reversed()
     }
     return keys.reversed()
   }
@@ -135,7 +135,7 @@ final class AsyncCall: @unchecked Sendable {
 
   /// The keys along the chain of askers, from the call with which the activity began to this one. Call this under the
   /// tree lock.
-  var path: [KeyIdentity] {
+  var keys: [KeyIdentity] {
     keys(from: sequence(first: self) { $0.asker }.first { $0.beginsActivity })
   }
 

@@ -16,12 +16,6 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
 
-  /// Begins a creation. Call this under the tree lock.
-  init(_ keeper: InstanceKeeper, for owner: UDIContext?) {
-    super.init(on: nil)
-    begin(keeper, for: owner)
-  }
-
   /// Starts the task that makes the instance. Do not call this under a lock.
   ///
   /// - Parameter make: Makes the instance, and keeps it as the lifetime says. It calls `begin` first.

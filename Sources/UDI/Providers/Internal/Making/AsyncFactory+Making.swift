@@ -5,32 +5,32 @@ extension AsyncFactory {
   ///
   /// - Parameters:
   ///   - context: The context that asks.
-  ///   - path: The keys of the synchronous factories that need the instance.
+  ///   - keys: The keys of the synchronous factories that need the instance.
   /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   func instance(
-    for context: UDIContext, _ arguments: KeptArguments?, _ path: [KeyIdentity]
+    for context: UDIContext, _ arguments: KeptArguments?, _ keys: [KeyIdentity]
   ) async throws -> Instance? {
     let key = try key(of: arguments?.arguments)
     switch sharing {
     case .unique:
       try Task.checkCancellation()
       return try await AsyncGraph.run { _ in
-        let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current, through: path)
+        let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current, through: keys)
         return try await make(for: context, arguments, call, for: nil)
       }
     case .graph:
       return try await AsyncGraph.run { graph in
-        try await shared(for: context, arguments, key, path) { graph.keeper(for: self, key) }
+        try await shared(for: context, arguments, key, keys) { graph.keeper(for: self, key) }
       }
     case .weak, .strong, .custom:
-      return try await shared(for: context, arguments, key, path) { keeper(for: key) }
+      return try await shared(for: context, arguments, key, keys) { keeper(for: key) }
     }
   }
 
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
   private func shared(
-    for context: UDIContext, _ arguments: KeptArguments?, _ key: ArgumentKey?, _ path: [KeyIdentity],
+    for context: UDIContext, _ arguments: KeptArguments?, _ key: ArgumentKey?, _ keys: [KeyIdentity],
     by findKeeper: () -> InstanceKeeper
   ) async throws -> Instance? {
     // The new call is not part of the asker's call, which merely waits for the result like any other call.
@@ -40,7 +40,7 @@ extension AsyncFactory {
       if let stored = keeper.custom?.load() { return stored }
       if Task.isCancelled { throw CancellationError() }
       let (awaited, number): (Creation, UInt)
-      switch try keeper.claim(for: context, by: .task(asker, through: path)) {
+      switch try keeper.claim(for: context, by: .task(asker, through: keys)) {
       case .found(let instance): return instance
       case .gone: return nil
       case .discarded: continue
@@ -59,7 +59,7 @@ extension AsyncFactory {
               keeper.end(creation, .undecided, wakes: false)
               return .made(stored)
             }
-            let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: path)
+            let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: keys)
             return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
               .made(try await make(for: owner, arguments, call, for: (keeper, creation)))
             }

@@ -42,25 +42,16 @@ class Creation: Activity, @unchecked Sendable {
   /// - Parameter thread: The calling thread, if it makes the instance.
   init(on thread: Unretained<Resolution>?) { self.thread = thread }
 
-  /// Begins a creation on a thread. Call this under the tree lock.
+  /// Begins the creation, also if it has served another one before. Call this under the tree lock.
   ///
   /// - Parameters:
   ///   - keeper: What will keep the instance; nil if others wait for something else.
   ///   - owner: The context that the instance is made for; nil if it is the one that asks.
-  static func begin(
-    _ keeper: InstanceKeeper?, for owner: UDIContext? = nil, on thread: Unretained<Resolution>
-  ) -> Creation {
-    thread.read { resolution in
-      let creation = (keeper == nil ? nil : resolution.spareCreation.take()) ?? Creation(on: thread)
-      creation.begin(keeper, for: owner)
-      creation.outer = resolution.creation
-      resolution.creation = creation
-      return creation
+  final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext? = nil) {
+    thread?.read { thread in
+      outer = thread.creation
+      thread.creation = self
     }
-  }
-
-  /// Sets what the creation is for, also if it has served another one before. Call this under the tree lock.
-  final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext?) {
     self.owner = owner
     closingNumber = nil
     guard let keeper else { return }

@@ -6,10 +6,10 @@ final class Factory: Provider, @unchecked Sendable {
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
   private let function: FactoryFunction?
-  private let special: Special?
+  private let fixedExtras: FixedExtras?
 
   /// Properties that only a few factories need.
-  private final class Special {
+  private final class FixedExtras {
     /// The function and the completion, if they have to be released on an actor. Otherwise they are in
     /// `Factory.function` and `complete`.
     let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
@@ -34,14 +34,14 @@ final class Factory: Provider, @unchecked Sendable {
   ) {
     reach.assertIsolation(type)
     if let owner = isolation.owner(reach) {
-      special = Special(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
+      fixedExtras = FixedExtras(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
       self.function = nil
     } else {
-      special = complete.map { Special(owned: nil, $0) }
+      fixedExtras = complete.map { FixedExtras(owned: nil, $0) }
       self.function = consume function
     }
     super.init(
-      type, name, lifetime, metadata, site, reach, isolation, completes: complete != nil, wanted: wanted)
+      type, name, lifetime, metadata, site, reach, isolation, hasCompletion: complete != nil, wanted: wanted)
   }
 
   /// Returns the instance that a lookup asks for, after making it if there is none. Every synchronous factory makes its
@@ -128,12 +128,12 @@ final class Factory: Provider, @unchecked Sendable {
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
-      let function = special?.owned?.value.function ?? function
+      let function = fixedExtras?.owned?.value.function ?? function
       guard let instance = try function?.call(context, arguments, making: madeType) else {
         throw ProviderFailure.returnedNil
       }
       watched?.end()
-      if completes { place?.creation.assignClosingNumber() }
+      if hasCloser { place?.creation.assignClosingNumber() }
       if UDIAttachment.areInUse, !instance.isBox {
         attach(instance.object, to: context, isOwned: place != nil && sharing != .weak)
       }
@@ -174,8 +174,8 @@ final class Factory: Provider, @unchecked Sendable {
   }
 
   override func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
-    guard let special else { return }
-    let complete = if let owned = special.owned { owned.value.complete } else { special.complete }
+    guard let fixedExtras else { return }
+    let complete = if let owned = fixedExtras.owned { owned.value.complete } else { fixedExtras.complete }
     complete?(context, instance, arguments)
   }
 }

@@ -22,7 +22,7 @@ class Provider: Entry, @unchecked Sendable {
   /// The lifetime; nil for `.unique`. Constant once the provider has entered a context. The type is spelled `Optional`,
   /// because a property that is declared with a question mark would be initialised twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
-  private let options: Options?
+  private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
   /// that is gone. Set when the provider enters a context.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
@@ -32,7 +32,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor.
   let isIsolated: Bool
-  @exclusivity(unchecked) private final var uncheckedCompletes: Bool
+  @exclusivity(unchecked) private final var uncheckedHasCloser = false
   /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
   let hasCompletion: Bool
   private let usesDefaultLifetime: Bool
@@ -49,7 +49,7 @@ class Provider: Entry, @unchecked Sendable {
   final var hasFailed: Bool { lastOutcome.load(ordering: .relaxed) != .made }
 
   /// Properties that are set at registration and that only a few providers need.
-  private final class Options: Sendable {
+  private final class FixedExtras: Sendable {
     let metadata: BindRequest.Metadata?
     let isolation: Isolation
     let wanted: (any AnyArgumentPack.Type)?
@@ -75,13 +75,13 @@ class Provider: Entry, @unchecked Sendable {
   ///   - lifetime: The lifetime; nil for the context's default.
   ///   - reach: Where the instances may be used.
   ///   - isolation: Where the closures may be called.
-  ///   - completes: Whether the provider has a completion, to be called at the end of the outermost link. Always true
+  ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. Always true
   ///     for an `AsyncFactory`, which calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
     _ site: UDICallSite,
-    _ reach: UDIReach, _ isolation: Isolation, completes: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil
+    _ reach: UDIReach, _ isolation: Isolation, hasCompletion: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
     let token = TypeToken.of(type)
@@ -90,22 +90,21 @@ class Provider: Entry, @unchecked Sendable {
     usesDefaultLifetime = lifetime == nil
     unsafe uncheckedLifetime = lifetime
     isIsolated = isolation.actor != nil
-    unsafe uncheckedCompletes = completes
-    hasCompletion = completes
-    options = metadata == nil && wanted == nil && !isIsolated ? nil : Options(metadata, isolation, wanted)
+    self.hasCompletion = hasCompletion
+    fixedExtras = metadata == nil && wanted == nil && !isIsolated ? nil : FixedExtras(metadata, isolation, wanted)
     super.init(
       .provider, .none, isWeak: false, key: .of(token.identity.object, name), isExact: token.isExact, reach, site)
   }
 
-  override final var metadata: (any Sendable)? { options?.metadata?.value }
+  override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
   /// Whether the provider replaces what its context has under the key.
-  final var replaces: Bool { options?.metadata?.replaces ?? true }
+  final var replaces: Bool { fixedExtras?.metadata?.replaces ?? true }
   /// Where the factory may run.
-  final var isolation: Isolation { options?.isolation ?? .anywhere }
+  final var isolation: Isolation { fixedExtras?.isolation ?? .anywhere }
   /// Whether the factory may run here.
-  final var mayRunHere: Bool { !isIsolated || options?.isolation.isHere ?? true }
+  final var mayRunHere: Bool { !isIsolated || fixedExtras?.isolation.isHere ?? true }
   /// The types of the factory's arguments, if it takes any.
-  final var wanted: (any AnyArgumentPack.Type)? { options?.wanted }
+  final var wanted: (any AnyArgumentPack.Type)? { fixedExtras?.wanted }
 
   override final func makes(_ type: Any.Type) -> Bool { madeType == type }
 
@@ -113,9 +112,8 @@ class Provider: Entry, @unchecked Sendable {
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
   final var argumentCount: Int { wanted?.count ?? 0 }
 
-  /// Whether each new instance needs further work: a completion has to be called, or the instance has to be closed one
-  /// day. Constant once the provider has entered a context.
-  final var completes: Bool { unsafe uncheckedCompletes }
+  /// Whether the provider has a closer. Constant once the provider has entered a context.
+  final var hasCloser: Bool { unsafe uncheckedHasCloser }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
@@ -201,7 +199,7 @@ extension Provider {
   final func close(with closer: Closer?) {
     guard let closer else { return }
     extras.closer = closer
-    unsafe uncheckedCompletes = true
+    unsafe uncheckedHasCloser = true
   }
 
   /// The entry that lookups in the context find now: the instance that the provider keeps, or else the provider itself.
@@ -218,7 +216,7 @@ extension Provider {
       unsafe uncheckedLifetime = standard
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
-    if completes { noteCloser(node) }
+    if hasCloser || self is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     // If the provider already keeps an instance, the instance's entry enters the context as well.
     comesFromLook = Tree.isLooking

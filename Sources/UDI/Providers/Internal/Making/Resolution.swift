@@ -207,10 +207,10 @@ extension Resolution {
       let isSame =
         canBeTheSame && (isOfGraph || frame.context == contextReference)
         && areSame(frame.arguments, arguments, for: provider)
-      if isSame { throw ProviderFailure.cycle(path(from: index) + [provider.key]) }
-      if nesting > Self.deepestNesting { throw ProviderFailure.cycle(path(from: latest ?? index) + [provider.key]) }
+      if isSame { throw ProviderFailure.cycle(keys(from: index) + [provider.key]) }
+      if nesting > Self.deepestNesting { throw ProviderFailure.cycle(keys(from: latest ?? index) + [provider.key]) }
     }
-    if isTooDeep() { throw unsafe ProviderFailure.cycle(path(from: frames.count - 10) + [provider.key]) }
+    if isTooDeep() { throw unsafe ProviderFailure.cycle(keys(from: frames.count - 10) + [provider.key]) }
   }
 
   /// Whether two sets of arguments for the given provider are equal. Arguments that are not `Hashable` cannot be
@@ -340,14 +340,14 @@ extension Resolution {
   var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
 
   /// The keys of the running factories, beginning with the factory at the given index.
-  private func path(from index: Int) -> [KeyIdentity] {
+  private func keys(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
   /// The keys of the running factories, beginning with the factory that a creation runs.
-  func path(from creation: Creation) -> [KeyIdentity] {
-    guard let provider = creation.provider else { return path(from: 0) }
-    return path(
+  func keys(from creation: Creation) -> [KeyIdentity] {
+    guard let provider = creation.provider else { return keys(from: 0) }
+    return keys(
       from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
   }
 }
