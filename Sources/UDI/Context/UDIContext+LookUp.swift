@@ -5,13 +5,14 @@ extension UDIContext {
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
   ///   changed.
   public func _find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) {
-    let answer = unsafe attempt(type, name, reach, search, into: memory)
+    let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
     if case .nothing = answer, !UDIObserver.mayExist { return }
-    unsafe finish(answer, type, name, reach, search, nil, into: memory)
+    let request = LookupRequest(type, reach, named: name, search: search, at: site)
+    unsafe finish(answer, request, for: nil, into: InstanceMemory(memory))
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
@@ -20,46 +21,56 @@ extension UDIContext {
   ///   the memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   public func _findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) throws {
-    let answer = unsafe attempt(type, name, reach, search, into: memory)
+    let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    try unsafe finishOrThrow(answer, type, name, reach, search, nil, into: memory)
+    let request = LookupRequest(type, reach, named: name, search: search, at: site)
+    try unsafe finishOrThrow(answer, request, for: nil, into: InstanceMemory(memory))
   }
 
   /// The first step of `complete`.
   @inline(__always)
   func attempt(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
+    into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
     let key = token.keyID(named: name)
-    return withNode { unsafe $0.attempt(key, LookupForm(token, reach), search, into: memory) }
+    let wanted = LookupForm(token, reach)
+    return withNode { unsafe $0.attempt(key, wanted, search, into: memory) }
+  }
+
+  func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    unsafe attempt(
+      request.type, request.reach, named: request.name, search: request.search, into: memory.address)
   }
 
   // MARK: - The end of a lookup whose answer has not been written to the memory
 
   /// Finishes a lookup for `link`.
+  ///
+  /// - Parameter asker: The object that looks something up; nil if the caller is not an object.
   @inline(never)
   func finish(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    _ asker: Asker?, into memory: UnsafeMutableRawPointer
+    _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil,
+    for asker: AnyObject?, into memory: InstanceMemory
   ) {
-    do {
-      try unsafe complete(answer, type, name, reach, search, reports: true, asker, into: InstanceMemory(memory))
-    } catch { if UDIObserver.mayExist { tellMiss(type, name, isRequired: false, error) } }
+    do { try complete(answer, request, with: arguments, reports: true, for: asker, into: memory) } catch {
+      if UDIObserver.mayExist { tellMiss(of: request, isRequired: false, error) }
+    }
   }
 
   /// Finishes a lookup for `require`.
   @inline(never)
   func finishOrThrow(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    _ asker: Asker?, into memory: UnsafeMutableRawPointer
+    _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil,
+    for asker: AnyObject?, into memory: InstanceMemory
   ) throws {
-    do {
-      try unsafe complete(answer, type, name, reach, search, reports: false, asker, into: InstanceMemory(memory))
-    } catch { throw explained(error, type, name, reach, search) }
+    do { try complete(answer, request, with: arguments, reports: false, for: asker, into: memory) } catch {
+      throw explained(error, request)
+    }
   }
 
   /// Completes a lookup of one dependency. Every such lookup, of every verb, takes these steps:
@@ -77,63 +88,56 @@ extension UDIContext {
   ///   - asker: The object that looks something up; nil if the caller is not an object.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   func complete(
-    _ answer: consuming LookupAnswer, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    _ arguments: Arguments? = nil, isFresh: Bool = false, reports: Bool, _ asker: Asker? = nil,
-    into memory: InstanceMemory
+    _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil, reports: Bool,
+    for asker: AnyObject? = nil, into memory: InstanceMemory
   ) throws {
-    let mustMake = arguments != nil || isFresh
     while true {
       switch consume answer {
       case .written: return
       case .nothing: throw ProviderFailure.nothing
       case .object(let object):
-        guard memory.write(object, as: type) else { throw ProviderFailure.nothing }
+        guard memory.write(object, as: request.type) else { throw ProviderFailure.nothing }
         return
       case .provided(let entry):
         do {
-          if try provide(entry, type, reach, arguments, isFresh: isFresh, into: memory) { return }
+          if try provide(entry, request, with: arguments, into: memory) { return }
         } catch {
-          if reports { report(error, entry, type, search, asker) }
+          if reports { report(error, from: entry, request, for: asker) }
           throw error
         }
       case .undecided: break
       }
-      answer = locate(type, name, reach, search, mustMake: mustMake, isFresh: isFresh, asker, into: memory)
+      answer = locate(request, mustMake: arguments != nil || request.isFresh, for: asker, into: memory)
     }
   }
 
   /// The first and, if need be, the fourth step of `complete`, for callers that do the rest themselves. Never answers
   /// `undecided`.
-  func look(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
-  ) -> LookupAnswer {
-    let answer = unsafe attempt(type, name, reach, search, into: memory)
+  func answer(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    let answer = attempt(request, into: memory)
     guard case .undecided = answer else { return answer }
-    return unsafe locate(type, name, reach, search, mustMake: false, isFresh: false, nil, into: InstanceMemory(memory))
+    return locate(request, mustMake: false, for: nil, into: memory)
   }
 
   /// The fourth step of `complete`: see `Node.locate`.
   @inline(never)
   private func locate(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, mustMake: Bool, isFresh: Bool,
-    _ asker: Asker?, into memory: InstanceMemory
+    _ request: LookupRequest, mustMake: Bool, for asker: AnyObject?, into memory: InstanceMemory
   ) -> LookupAnswer {
-    let token = TypeToken.of(type)
-    let form = mustMake ? LookupForm(casting: reach) : LookupForm(token, reach)
-    let key = token.keyID(named: name)
+    let token = TypeToken.of(request.type)
+    let wanted = mustMake ? LookupForm(casting: request.reach) : LookupForm(token, request.reach)
+    let key = token.keyID(named: request.name)
     let dependent = presentDependent(asker)
     return change { node, garbage in
       unsafe node.locate(
-        key, form, search, mustMake: mustMake, isFresh: isFresh, for: dependent, into: memory.address, &garbage)
+        key, wanted, request.search, mustMake: mustMake, isFresh: request.isFresh, for: dependent,
+        into: memory.address, &garbage)
     }
   }
 
-  @usableFromInline
-  func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool
-  ) -> [Dependency] {
-    reach.assertIsolation(type)
-    let found = allDependencies(type, name, reach, search, ofAnyName: ofAnyName)
+  func lookUpAll<Dependency>(_ request: LookupRequest, ofAnyName: Bool) -> [Dependency] {
+    request.reach.assertIsolation(Dependency.self)
+    let found = withNode { $0.allDependencies(request, ofAnyName: ofAnyName) }
     if found.count == 0 { return [] }
     return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in
       for _ in 0..<found.count {
@@ -144,7 +148,7 @@ extension UDIContext {
           count += 1
           continue
         case .object(let object): dependency = object as? Dependency
-        case .provided(let entry): dependency = give(entry, type, reach, search)
+        case .provided(let entry): dependency = give(entry, request)
         case .nothing, .undecided: dependency = nil
         }
         guard let dependency else { continue }
@@ -153,12 +157,6 @@ extension UDIContext {
       }
     }
   }
-
-  private func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool
-  ) -> FoundDependencies {
-    withNode { $0.allDependencies(type, name, reach, search, ofAnyName: ofAnyName, from: self) }
-  }
 }
 
 // MARK: - From an entry to an instance
@@ -166,25 +164,21 @@ extension UDIContext {
 extension UDIContext {
   /// Returns the instance of exactly this entry; nil if the entry has been removed in the meantime. If the instance
   /// cannot be made, reports why.
-  func give<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ reach: UDIReach, _ search: UDISearch?
-  ) -> Dependency? {
+  func give<Dependency>(_ entry: Entry, _ request: LookupRequest) -> Dependency? {
     var found: Dependency?
     do {
       _ = try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe provide(entry, type, reach, nil, isFresh: false, into: InstanceMemory($0))
+        try unsafe provide(entry, request, with: nil, into: InstanceMemory($0))
       }
-    } catch { report(error, entry, type, search) }
+    } catch { report(error, from: entry, request) }
     return found
   }
 
-  /// Returns the instance of an entry that `look` has found. If it cannot be made, reports why.
-  func make<Dependency>(
-    _ entry: Entry, _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) -> Dependency? {
+  /// Returns the instance of an entry that `answer` has found. If it cannot be made, reports why.
+  func make<Dependency>(_ entry: Entry, _ request: LookupRequest) -> Dependency? {
     var found: Dependency?
     try? unsafe withUnsafeMutablePointer(to: &found) {
-      try unsafe complete(.provided(entry), type, name, reach, search, reports: true, into: InstanceMemory($0))
+      try unsafe complete(.provided(entry), request, reports: true, into: InstanceMemory($0))
     }
     return found
   }
@@ -194,16 +188,17 @@ extension UDIContext {
   /// - Returns: False if the entry has left its context in the meantime.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   private func provide(
-    _ entry: Entry, _ type: Any.Type, _ reach: UDIReach, _ arguments: Arguments?, isFresh: Bool,
-    into memory: InstanceMemory
+    _ entry: Entry, _ request: LookupRequest, with arguments: Arguments?, into memory: InstanceMemory
   ) throws -> Bool {
-    if entry.registered.isRefused(to: reach) { throw ProviderFailure.notSendable }
+    if entry.registered.isRefused(to: request.reach) { throw ProviderFailure.notSendable }
     if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {
       let provider = unsafe unsafeDowncast(entry, to: Provider.self)
-      try provider.rejectArguments(arguments, of: reach)
+      try provider.rejectArguments(arguments, of: request.reach)
     }
-    guard let instance = try entry.instance(for: self, arguments, isFresh: isFresh) else { return false }
-    guard memory.write(instance, isExact: entry.makes(type), as: type) else { throw ProviderFailure.nothing }
+    guard let instance = try entry.instance(for: self, arguments, isFresh: request.isFresh) else { return false }
+    guard memory.write(instance, isExact: entry.makes(request.type), as: request.type) else {
+      throw ProviderFailure.nothing
+    }
     return true
   }
 }

@@ -21,6 +21,7 @@ extension UDIContext {
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
     // The program that asks might run on any thread, for example a server's. The lookup itself would be the main
     // actor's.
-    return explanation(of: key, search) { $0.cause(key.type.firstType, .mainActor, [], isForMainActor: true) }
+    let request = LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search)
+    return explanation(of: request, isForMainActor: true)
   }
 }

@@ -138,7 +138,7 @@ public struct UDIExplanation: Sendable, Hashable {
   static var enoughContexts: Int { 100 }
 
   /// Makes an explanation that contains only the cause.
-  init(_ type: Any.Type, _ name: UDIName?, _ search: UDISearch, _ cause: Cause) {
+  init(_ type: Any.Type, named name: UDIName?, search: UDISearch, cause: Cause) {
     (typeName, self.name) = (TypeIdentity.of(type).text, name?.description)
     (self.search, self.cause) = (search, cause)
   }

@@ -14,7 +14,9 @@ extension UDILinkError {
   func seen(from step: Step) -> UDILinkError { UDILinkError(explanation: explanation, chain: [step] + chain) }
 
   /// Returns the same error with the asking object as the first step of its chain; the error itself if no object asked.
-  func seen(by asker: Asker?) -> UDILinkError { asker.map { seen(from: Step($0)) } ?? self }
+  func seen(by asker: AnyObject?, at site: UDICallSite) -> UDILinkError {
+    asker.map { seen(from: Step($0, at: site)) } ?? self
+  }
 
   /// Returns the same error with the position of the dependency among the parameters of an initialiser.
   ///
@@ -43,10 +45,9 @@ extension UDILinkError {
 }
 
 extension UDILinkError.Step {
-  init(_ asker: Asker) {
+  init(_ asker: AnyObject, at site: UDICallSite) {
     self.init(
-      kind: .object, typeName: TypeIdentity.of(type(of: asker.object)).text, name: nil, fileID: asker.site.fileID,
-      line: asker.site.line)
+      kind: .object, typeName: TypeIdentity.of(type(of: asker)).text, name: nil, fileID: site.fileID, line: site.line)
   }
 
   init(_ provider: Provider, parameter: Int?) {

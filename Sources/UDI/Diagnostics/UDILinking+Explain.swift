@@ -21,7 +21,7 @@ extension UDILinking {
   ) -> UDIExplanation {
     var values: [Any] = []
     repeat values.append(each arguments)
-    return _origin.explanation(type, name, search, .anywhere, values)
+    return _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: values)
   }
 
   /// Explains the result of a lookup by a key.
@@ -32,7 +32,7 @@ extension UDILinking {
   /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: The same as for ``explain(_:named:search:with:)``.
   public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(Dependency.self, key.name, search, .anywhere, [])
+    _origin.explanation(of: LookupRequest(Dependency.self, .anywhere, named: key.name, search: search), with: [])
   }
 
   // MARK: - For types that are not Sendable
@@ -44,29 +44,27 @@ extension UDILinking {
   ) -> UDIExplanation {
     var values: [Any] = []
     repeat values.append(each arguments)
-    return _origin.explanation(type, name, search, .mainActor, values)
+    return _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: values)
   }
 
   /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(Dependency.self, key.name, search, .mainActor, [])
+    _origin.explanation(of: LookupRequest(Dependency.self, .mainActor, named: key.name, search: search), with: [])
   }
 }
 
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  fileprivate func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any]
-  ) -> UDIExplanation {
+  fileprivate func explanation(of request: LookupRequest, with arguments: [Any]) -> UDIExplanation {
     switch self {
-    case .context(let context): return context.explanation(type, name, search, reach, arguments)
+    case .context(let context): return context.explanation(of: request, with: arguments)
     case .object(let attachment, let owner):
       switch attachment.state {
-      case .attached(let context): return context.explanation(type, name, search, reach, arguments)
+      case .attached(let context): return context.explanation(of: request, with: arguments)
       case .none:
-        return AppContext.explanation(type, name, search, reach, arguments).blaming(unattached: Swift.type(of: owner))
-      case .gone: return UDIExplanation(type, name, search ?? attachment.lastSearch, .contextGone)
+        return AppContext.explanation(of: request, with: arguments).blaming(unattached: Swift.type(of: owner))
+      case .gone: return attachment.explanationOfAbsence(request)
       }
     }
   }
@@ -74,25 +72,19 @@ extension UDIOrigin {
 
 extension UDIContext {
   /// - Parameters:
-  ///   - reach: Where the caller may use the dependency.
   ///   - arguments: The arguments that the factory would be given.
+  ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
   ///   - limit: The largest number of contexts to look at.
   ///   - failure: The reason why the lookup failed, if the lookup has already found it out.
   func explanation(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ reach: UDIReach, _ arguments: [Any] = [],
-    limit: Int = .max, failure: UDIExplanation.Cause? = nil
+    of request: LookupRequest, with arguments: [Any] = [], isForMainActor: Bool = false, limit: Int = .max,
+    failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
-    explanation(of: .of(.of(type), name), search, limit: limit) { failure ?? $0.cause(type, reach, arguments) }
-  }
-
-  /// - Parameter cause: Finds the cause. Called while no lock is held.
-  func explanation(
-    of key: KeyIdentity, _ search: UDISearch?, limit: Int = .max, cause: (Survey) -> UDIExplanation.Cause
-  ) -> UDIExplanation {
-    var survey = change { node, _ in Survey(key, from: node, search, limit: limit) }
+    let key = KeyIdentity.of(.of(request.type), request.name)
+    var survey = change { node, _ in Survey(key, from: node, request.search, limit: limit) }
     defer { survey.release() }
     var explanation = survey.explanation
-    explanation.cause = cause(survey)
+    explanation.cause = failure ?? survey.cause(of: request, with: arguments, isForMainActor: isForMainActor)
     return explanation
   }
 }

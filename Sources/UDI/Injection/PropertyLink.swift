@@ -65,8 +65,8 @@ struct PropertyLink<Dependency> {
   @inline(never)
   @_semantics("optimize.sil.specialize.generic.never")
   func find(_ owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency? {
-    guard isRequired else { return owner.lookUp(Dependency.self, name, reach, search, site) }
-    do { return try owner.lookUpOrThrow(Dependency.self, name, reach, search, site) } catch {
+    guard isRequired else { return owner.lookUp(Dependency.self, reach, named: name, search: search, at: site) }
+    do { return try owner.lookUpOrThrow(Dependency.self, reach, named: name, search: search, at: site) } catch {
       let place = "\(site.fileID):\(site.line)"
       if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
       let key = describeKey(TypeIdentity.of(Dependency.self).text, name)
@@ -76,7 +76,7 @@ struct PropertyLink<Dependency> {
 
   /// Looks up the dependency from `AppContext`.
   @usableFromInline
-  func findFromApp() -> Dependency? { AppContext.lookUp(Dependency.self, name, reach, search, site) }
+  func findFromApp() -> Dependency? { AppContext.lookUp(Dependency.self, reach, named: name, search: search, at: site) }
 
   /// Keeps what was looked up, and returns what the read gives, with the value that was kept before. The caller has to
   /// hold the old value until the write is over, because the old value's `deinit` might use the property.

@@ -57,7 +57,8 @@ extension UDIRules {
     _ property: any ReferenceWritableKeyPath<Target, Dependency?> & Sendable, named name: UDIName? = nil,
     search: UDISearch? = nil
   ) -> UDIRules {
-    add(isOnMainActor: false) { Self.fill($0, property, $1, name, .anywhere, search) }
+    let request = LookupRequest(Dependency.self, .anywhere, named: name, search: search)
+    return add(isOnMainActor: false) { Self.fill($0, property, request, from: $1) }
   }
 
   /// Adds a rule that fills a property and is applied only on the main actor. The property and the dependency can
@@ -134,16 +135,18 @@ extension UDIRules {
     UDIReach.mainActor.assertIsolation(Dependency.self)
     // The key path might contain arguments of a subscript, which need not be `Sendable`.
     let property = ActorOwned(onMainActor: property)
-    return add(isOnMainActor: true) { Self.fill($0, property.value, $1, name, .mainActor, search) }
+    let request = LookupRequest(Dependency.self, .mainActor, named: name, search: search)
+    return add(isOnMainActor: true) { Self.fill($0, property.value, request, from: $1) }
   }
 
   // This method is static, because a closure that captured these rules would hold their context, and the context holds
   // the closure.
   private static func fill<Dependency>(
-    _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ context: UDIContext,
-    _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
+    _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ request: LookupRequest,
+    from context: UDIContext
   ) -> Bool {
-    guard let found = context.lookUp(Dependency.self, name, reach, search) else { return false }
+    let found = context.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
+    guard let found else { return false }
     // The old value is kept alive until the write is over, because its `deinit` might use the property.
     let old = target[keyPath: property]
     target[keyPath: property] = found

@@ -25,8 +25,9 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     fresh
-      ? _origin.lookUpFresh(type, name, .anywhere, search, UDICallSite(fileID, line))
-      : lookUp(type, name, .anywhere, search, UDICallSite(fileID, line))
+      ? _origin.lookUp(
+        LookupRequest(type, .anywhere, named: name, search: search, isFresh: true, at: UDICallSite(fileID, line)))
+      : lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key.
@@ -41,7 +42,7 @@ extension UDILinking {
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, .anywhere, search, UDICallSite(fileID, line))
+    lookUp(Dependency.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
@@ -65,8 +66,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) -> Dependency? {
     _origin.lookUp(
-      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
-      UDICallSite(fileID, line))
+      LookupRequest(type, .anywhere, named: name, search: search, isFresh: fresh, at: UDICallSite(fileID, line)),
+      with: ArgumentPack(argument, repeat each more))
   }
 
   /// Looks up a dependency, and throws if there is none.
@@ -85,7 +86,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .anywhere, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none. The dependency's type is inferred from the place where the
@@ -105,7 +106,7 @@ extension UDILinking {
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, name, .anywhere, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
@@ -122,7 +123,7 @@ extension UDILinking {
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
-    try lookUpOrThrow(Dependency.self, name, .anywhere, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, and throws if there is none.
@@ -138,7 +139,7 @@ extension UDILinking {
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, key.name, .anywhere, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none.
@@ -159,7 +160,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) throws -> Dependency {
     try _origin.lookUpOrThrow(
-      type, name, .anywhere, search, with: ArgumentPack(argument, repeat each more), UDICallSite(fileID, line))
+      LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)),
+      with: ArgumentPack(argument, repeat each more))
   }
 
   /// Looks up all dependencies of the given type, whatever their names.
@@ -177,7 +179,8 @@ extension UDILinking {
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, nil, .anywhere, search, ofAnyName: true, UDICallSite(fileID, line))
+    _origin.lookUpAll(
+      LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)), ofAnyName: true)
   }
 
   /// Looks up all dependencies of the given type that have the given name or, if that is nil, that have no name.
@@ -196,7 +199,8 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, name, .anywhere, search, ofAnyName: false, UDICallSite(fileID, line))
+    _origin.lookUpAll(
+      LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)), ofAnyName: false)
   }
 }
 
@@ -219,13 +223,14 @@ extension UDILinking {
   @inlinable
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    _ site: UDICallSite = UDICallSite("", 0)
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
+    at site: UDICallSite = UDICallSite("", 0)
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe _find(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
+      unsafe _find(
+        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer($0))
     }
     return found
   }
@@ -234,13 +239,14 @@ extension UDILinking {
   @inlinable
   @inline(__always)
   func lookUpOrThrow<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?,
-    _ site: UDICallSite = UDICallSite("", 0)
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
+    at site: UDICallSite = UDICallSite("", 0)
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
-      try unsafe _findOrThrow(type, name, reach, search, site, into: UnsafeMutableRawPointer($0))
+      try unsafe _findOrThrow(
+        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer($0))
     }
     // If nothing was found, the call above has thrown, so there is a value.
     return unsafe found.unsafelyUnwrapped
@@ -257,8 +263,9 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     fresh
-      ? _origin.lookUpFresh(type, name, .mainActor, search, UDICallSite(fileID, line))
-      : lookUp(type, name, .mainActor, search, UDICallSite(fileID, line))
+      ? _origin.lookUp(
+        LookupRequest(type, .mainActor, named: name, search: search, isFresh: true, at: UDICallSite(fileID, line)))
+      : lookUp(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -266,7 +273,7 @@ extension UDILinking {
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, .mainActor, search, UDICallSite(fileID, line))
+    lookUp(Dependency.self, .mainActor, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``link(_:named:search:fresh:fileID:line:with:_:)`` on the main actor, for a type or arguments
@@ -277,8 +284,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) -> Dependency? {
     _origin.lookUp(
-      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), isFresh: fresh,
-      UDICallSite(fileID, line))
+      LookupRequest(type, .mainActor, named: name, search: search, isFresh: fresh, at: UDICallSite(fileID, line)),
+      with: ArgumentPack(argument, repeat each more))
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -287,7 +294,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(type, name, .mainActor, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -296,7 +303,7 @@ extension UDILinking {
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, name, .mainActor, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,
@@ -305,7 +312,7 @@ extension UDILinking {
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
-    try lookUpOrThrow(Dependency.self, name, .mainActor, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -313,7 +320,7 @@ extension UDILinking {
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, key.name, .mainActor, search, UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, .mainActor, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that
@@ -324,7 +331,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) throws -> Dependency {
     try _origin.lookUpOrThrow(
-      type, name, .mainActor, search, with: ArgumentPack(argument, repeat each more), UDICallSite(fileID, line))
+      LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)),
+      with: ArgumentPack(argument, repeat each more))
   }
 
   /// Does the same as ``linkAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -332,7 +340,8 @@ extension UDILinking {
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, nil, .mainActor, search, ofAnyName: true, UDICallSite(fileID, line))
+    _origin.lookUpAll(
+      LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line)), ofAnyName: true)
   }
 
   /// Does the same as ``linkAll(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -341,6 +350,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(type, name, .mainActor, search, ofAnyName: false, UDICallSite(fileID, line))
+    _origin.lookUpAll(
+      LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)), ofAnyName: false)
   }
 }

@@ -31,8 +31,9 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    if let found = _origin.present(type, name, .anywhere, search) { return found }
-    return try await _origin.obtainAtLength(type, name, .anywhere, search, nil, UDICallSite(fileID, line))
+    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    if let found: Dependency = _origin.present(request) { return found }
+    return try await _origin.obtain(request, with: nil)
   }
 
   /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The dependency's
@@ -107,25 +108,23 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await _origin.obtainAtLength(
-      type, name, .anywhere, search, KeptArguments(ArgumentPack(argument, repeat each more)), UDICallSite(fileID, line))
+    try await _origin.obtain(
+      LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)),
+      with: KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 }
 
 extension UDIOrigin {
   @usableFromInline
-  nonisolated(nonsending) func obtainAtLength<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ arguments: KeptArguments?,
-    _ site: UDICallSite
+  nonisolated(nonsending) func obtain<Dependency>(
+    _ request: LookupRequest, with arguments: KeptArguments?
   ) async throws -> Dependency {
-    let context = try context(requiredFor: "obtain", type, name, search, site)
+    let context = try context(requiredFor: "obtain", request)
     do {
-      let instance = try await Obtaining(
-        context: context, type: type, name: name, reach: reach, search: search, arguments: arguments
-      ).run()
+      let instance = try await Obtaining(context: context, request: request, arguments: arguments).run()
       // `Obtaining` returns an instance of exactly this type.
-      return unsafe instance.value(as: type, isExact: true).unsafelyUnwrapped
-    } catch { throw seen(error, site) }
+      return unsafe instance.value(as: Dependency.self, isExact: true).unsafelyUnwrapped
+    } catch { throw seen(error, at: request.site) }
   }
 }
 
@@ -139,8 +138,9 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    if let found = _origin.present(type, name, .mainActor, search) { return found }
-    return try await _origin.obtainAtLength(type, name, .mainActor, search, nil, UDICallSite(fileID, line))
+    let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    if let found: Dependency = _origin.present(request) { return found }
+    return try await _origin.obtain(request, with: nil)
   }
 
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -179,8 +179,8 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) async throws -> Dependency {
-    try await _origin.obtainAtLength(
-      type, name, .mainActor, search, KeptArguments(ArgumentPack(argument, repeat each more)), UDICallSite(fileID, line)
-    )
+    try await _origin.obtain(
+      LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)),
+      with: KeptArguments(ArgumentPack(argument, repeat each more)))
   }
 }

@@ -8,11 +8,11 @@ public protocol UDILinking {
 
   /// Looks up a dependency. For the library only.
   func _find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     into memory: UnsafeMutableRawPointer)
   /// Looks up a dependency, and throws if there is none. For the library only.
   func _findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     into memory: UnsafeMutableRawPointer) throws
   /// Where the lookup begins, for all other lookups. For the library only.
   var _origin: UDIOrigin { get }
@@ -28,20 +28,21 @@ extension UDIObject {
   @inlinable
   @inline(__always)
   public func _find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) {
-    unsafe _attachedContext.find(type, name, reach, search, site, self, into: memory)
+    unsafe _attachedContext.find(type, reach, named: name, search: search, at: site, for: self, into: memory)
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
   @inlinable
   @inline(__always)
   public func _findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     into memory: UnsafeMutableRawPointer
   ) throws {
-    try unsafe _attachedContext.findOrThrow(type, name, reach, search, site, self, into: memory)
+    try unsafe _attachedContext.findOrThrow(
+      type, reach, named: name, search: search, at: site, for: self, into: memory)
   }
 
   /// Where the lookup begins. For the library only.
@@ -61,54 +62,23 @@ public enum UDIOrigin {
 extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
   @usableFromInline
-  func present<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) -> Dependency? {
+  func present<Dependency>(_ request: LookupRequest) -> Dependency? {
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) {
-      let memory = UnsafeMutableRawPointer($0)
+      let memory = unsafe InstanceMemory($0)
       switch self {
-      case .context(let context): _ = unsafe context.attempt(type, name, reach, search, into: memory)
-      case .object(let attachment, _): _ = unsafe attachment.attempt(type, name, reach, search, into: memory)
+      case .context(let context): _ = context.attempt(request, into: memory)
+      case .object(let attachment, _):
+        _ = unsafe attachment.attempt(
+          request.type, request.reach, named: request.name, search: request.search, into: memory.address)
       }
     }
     return found
   }
 
-  @inlinable
-  func lookUpFresh<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite
-  ) -> Dependency? {
-    context("link", isRequired: false, type, name, site)?.lookUpFresh(type, name, reach, search, asker(site))
-  }
-
-  @inlinable
-  func lookUp<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, with arguments: Pack,
-    isFresh: Bool, _ site: UDICallSite
-  ) -> Dependency? {
-    context("link", isRequired: false, type, name, site)?
-      .lookUp(type, name, reach, search, with: arguments, isFresh: isFresh, asker(site))
-  }
-
-  @inlinable
-  func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, with arguments: Pack,
-    _ site: UDICallSite
-  ) throws -> Dependency {
-    let context = try context(requiredFor: "require", type, name, search, site)
-    do { return try context.lookUpOrThrow(type, name, reach, search, with: arguments, asker(site)) } catch {
-      throw seen(error, site)
-    }
-  }
-
-  @inlinable
-  func lookUpAll<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool,
-    _ site: UDICallSite
-  ) -> [Dependency] {
-    context("linkAll", isRequired: nil, type, name, site)?
-      .lookUpAll(type, name, reach, search, ofAnyName: ofAnyName) ?? []
+  @usableFromInline
+  func lookUpAll<Dependency>(_ request: LookupRequest, ofAnyName: Bool) -> [Dependency] {
+    context("linkAll", isRequired: nil, request)?.lookUpAll(request, ofAnyName: ofAnyName) ?? []
   }
 }
 
@@ -117,41 +87,31 @@ extension UDIOrigin {
 extension UDIOrigin {
   /// The context where the lookups of an object begin. If there is none, that is reported.
   @inlinable
-  func context(
-    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite
-  ) -> UDIContext? {
+  func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
     switch self {
     case .context(let context): context
     case .object(let attachment, let owner):
-      attachment.contextForLink(verb, isRequired: isRequired, type, name, site, owner)
+      attachment.contextForLink(verb, isRequired: isRequired, request, for: owner)
     }
   }
 
   @usableFromInline
-  func context(
-    requiredFor verb: String, _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ site: UDICallSite
-  ) throws -> UDIContext {
+  func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     switch self {
     case .context(let context): return context
     case .object(let attachment, let owner):
-      if let context = attachment.contextForLink(verb, isRequired: true, type, name, site, owner) { return context }
-      throw attachment.goneError(type, name, search, Asker(owner, site))
+      return try attachment.contextForLink(requiredFor: verb, request, for: owner)
     }
   }
 
-  @inlinable
-  func asker(_ site: UDICallSite) -> Asker? {
-    switch self {
-    case .context: nil
-    case .object(_, let owner): Asker(owner, site)
-    }
-  }
+  /// The object that looks something up; nil if a context does.
+  @inlinable var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
 
   @usableFromInline
-  func seen(_ error: any Error, _ site: UDICallSite) -> any Error {
+  func seen(_ error: any Error, at site: UDICallSite) -> any Error {
     switch self {
     case .context: error
-    case .object(let attachment, let owner): attachment.explained(error, Asker(owner, site))
+    case .object(let attachment, let owner): attachment.explained(error, for: owner, at: site)
     }
   }
 }

@@ -148,16 +148,27 @@ extension UDIAttachment {
   ///   `linkAll`.
   @usableFromInline
   func contextForLink(
-    _ verb: String, isRequired: Bool?, _ type: Any.Type, _ name: UDIName?, _ site: UDICallSite, _ owner: AnyObject
+    _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
     // The usual case is checked first, because the closure below copies the name.
     if case .attached(let context) = state { return context }
     let context = effectiveContext(
-      verb, owner, describing: { describeKey(TypeIdentity.of(type).text, name) }, at: site)
+      verb, owner, describing: { describeKey(TypeIdentity.of(request.type).text, request.name) }, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
-      UDIEvent.Missed.tell(type, name, path: [], isRequired: isRequired)
+      UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
     }
     return context
+  }
+
+  /// Does the same for a verb that throws. If the attached context is gone, throws that as an error.
+  func contextForLink(requiredFor verb: String, _ request: LookupRequest, for owner: AnyObject) throws -> UDIContext {
+    if let context = contextForLink(verb, isRequired: true, request, for: owner) { return context }
+    throw UDILinkError(explanationOfAbsence(request)).seen(by: owner, at: request.site)
+  }
+
+  /// Explains a lookup that finds nothing because the attached context is gone.
+  func explanationOfAbsence(_ request: LookupRequest) -> UDIExplanation {
+    UDIExplanation(request.type, named: request.name, search: request.search ?? lastSearch, cause: .contextGone)
   }
 
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
@@ -196,14 +207,5 @@ extension UDIAttachment {
       The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
       Attach it first: `attach(to:)`.
       """, at: site)
-  }
-
-  /// The error to throw if the attached context is gone.
-  @usableFromInline
-  @inline(never)
-  func goneError(
-    _ type: Any.Type, _ name: UDIName?, _ search: UDISearch?, _ asker: Asker
-  ) -> any Error {
-    UDILinkError(UDIExplanation(type, name, search ?? lastSearch, .contextGone)).seen(by: asker)
   }
 }

@@ -21,7 +21,7 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, name, .anywhere, search, UDICallSite(fileID, line)), in: property)
+    store(lookUp(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)), in: property)
   }
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
@@ -43,7 +43,7 @@ extension UDIObject {
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    property = lookUp(Dependency.self, name, .anywhere, search, UDICallSite(fileID, line))
+    property = lookUp(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
     return property != nil
   }
 
@@ -63,7 +63,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(type, name, .anywhere, search, UDICallSite(fileID, line))
+    lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key, for immediate use.
@@ -78,7 +78,7 @@ extension UDIObject {
   public func linkInLine<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, .anywhere, search, UDICallSite(fileID, line))
+    lookUp(Dependency.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 }
 
@@ -93,7 +93,7 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, name, .mainActor, search, UDICallSite(fileID, line)), in: property)
+    store(lookUp(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)), in: property)
   }
 
   /// Does the same as ``link(_:named:search:fileID:line:)-(Dependency?,_,_,_,_)`` on the main actor, for a type that is
@@ -104,7 +104,7 @@ extension UDIObject {
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    property = lookUp(Dependency.self, name, .mainActor, search, UDICallSite(fileID, line))
+    property = lookUp(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
     return property != nil
   }
 
@@ -114,7 +114,7 @@ extension UDIObject {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(type, name, .mainActor, search, UDICallSite(fileID, line))
+    lookUp(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``linkInLine(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -122,6 +122,6 @@ extension UDIObject {
   public func linkInLine<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, key.name, .mainActor, search, UDICallSite(fileID, line))
+    lookUp(Dependency.self, .mainActor, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 }

@@ -22,12 +22,13 @@ extension UDIAttachment {
   ///   not changed.
   @usableFromInline
   func find(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
-    _ owner: AnyObject, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
+    for owner: AnyObject, into memory: UnsafeMutableRawPointer
   ) {
-    let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
+    let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    unsafe finish(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
+    let request = LookupRequest(type, reach, named: name, search: search, at: site)
+    unsafe finish(answer, in: context, request, for: owner, into: memory)
   }
 
   /// Looks up a dependency, and throws if there is none.
@@ -37,13 +38,13 @@ extension UDIAttachment {
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @usableFromInline
   func findOrThrow(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, _ site: UDICallSite,
-    _ owner: AnyObject,
-    into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
+    for owner: AnyObject, into memory: UnsafeMutableRawPointer
   ) throws {
-    let (answer, context) = unsafe attempt(type, name, reach, search, into: memory)
+    let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    try unsafe finishOrThrow(answer, context, type, name, reach, search, Asker(owner, site), into: memory)
+    let request = LookupRequest(type, reach, named: name, search: search, at: site)
+    try unsafe finishOrThrow(answer, in: context, request, for: owner, into: memory)
   }
 
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment
@@ -56,7 +57,8 @@ extension UDIAttachment {
   ///   holds no context.
   @inline(__always)
   func attempt(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
+    into memory: UnsafeMutableRawPointer
   ) -> (LookupAnswer, UDIContext?) {
     let token = TypeToken.of(type)
     let key = token.keyID(named: name)
@@ -77,28 +79,33 @@ extension UDIAttachment {
   /// - Parameter context: The attached context, if the answer is an entry that has to make the instance.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach,
-    _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
+    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, _ request: consuming LookupRequest,
+    for owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
-    guard let context = context ?? contextForLink("link", isRequired: false, type, name, asker.site, asker.object)
-    else { return }
+    guard let context = context ?? contextForLink("link", isRequired: false, request, for: owner) else { return }
+    let memory = unsafe InstanceMemory(memory)
     // The object might hold no context, so the lookup begins again.
-    if case .undecided = answer { answer = unsafe context.attempt(type, name, reach, search, into: memory) }
-    unsafe context.finish(answer, type, name, reach, search, asker, into: memory)
+    if case .undecided = answer {
+      answer = context.attempt(request, into: memory)
+      if case .written = answer { return }
+    }
+    context.finish(answer, request, for: owner, into: memory)
   }
 
   /// Finishes a lookup for `require` whose answer has not been written to the memory.
   @inline(never)
   private func finishOrThrow(
-    _ answer: consuming LookupAnswer, _ context: UDIContext?, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach,
-    _ search: UDISearch?, _ asker: Asker, into memory: UnsafeMutableRawPointer
+    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, _ request: consuming LookupRequest,
+    for owner: AnyObject,
+    into memory: UnsafeMutableRawPointer
   ) throws {
-    guard let context = context ?? contextForLink("require", isRequired: true, type, name, asker.site, asker.object)
-    else { throw goneError(type, name, search, asker) }
+    let context = try context ?? contextForLink(requiredFor: "require", request, for: owner)
+    let memory = unsafe InstanceMemory(memory)
+    if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {
-      if case .undecided = answer { answer = unsafe context.attempt(type, name, reach, search, into: memory) }
-      try unsafe context.finishOrThrow(answer, type, name, reach, search, asker, into: memory)
-    } catch { throw explained(error, asker) }
+      try context.finishOrThrow(answer, request, for: owner, into: memory)
+    } catch { throw explained(error, for: owner, at: request.site) }
   }
 }

@@ -333,10 +333,9 @@ extension UDIContext {
     defer { call?.endParameters() }
     for type in types {
       let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
-      let request = Obtaining(
-        context: self, type: optional?.wrapped ?? type, name: nil, reach: reach, search: nil, arguments: nil,
-        graphs: graphs)
-      do { instances.append(try await request.run()) } catch let missing as UDILinkError {
+      let obtaining = Obtaining(
+        context: self, request: LookupRequest(optional?.wrapped ?? type, reach), graphs: graphs)
+      do { instances.append(try await obtaining.run()) } catch let missing as UDILinkError {
         guard optional != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
         instances.append(nil)
       }

@@ -190,7 +190,7 @@ extension UDIContext {
     var words = (0, 0, 0)
     return try unsafe withUnsafeMutableBytes(of: &words) {
       let memory = unsafe $0.baseAddress.unsafelyUnwrapped
-      try unsafe _findOrThrow(type, nil, reach, nil, UDICallSite("", 0), into: memory)
+      try unsafe _findOrThrow(type, reach, named: nil, search: nil, at: UDICallSite("", 0), into: memory)
       // If nothing was found, the call above has thrown.
       return unsafe memory.assumingMemoryBound(to: type).move()
     }
@@ -209,7 +209,7 @@ extension UDIContext {
         return try optional.require(from: self, reach) as? Parameter ?? found
       }
     }
-    return try lookUpOrThrow(type, nil, reach, nil)
+    return try lookUpOrThrow(type, reach, named: nil, search: nil)
   }
 }
 
@@ -228,10 +228,10 @@ extension Optional: AnyOptional {
   static var wrapped: Any.Type { Wrapped.self }
   static func wrap(_ instance: Instance?) -> Wrapped? { instance?.value(as: Wrapped.self, isExact: true) }
   static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Wrapped? {
-    context.lookUp(Wrapped.self, nil, reach, nil)
+    context.lookUp(Wrapped.self, reach, named: nil, search: nil)
   }
   static func require(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
-    try context.lookUpOrThrow(Wrapped.self, nil, reach, nil)
+    try context.lookUpOrThrow(Wrapped.self, reach, named: nil, search: nil)
   }
   var wrappedValue: Any? { self }
 }

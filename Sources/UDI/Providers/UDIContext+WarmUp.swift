@@ -58,7 +58,7 @@ extension UDIContext {
   }
 
   private func warmUp(_ types: [Any.Type], _ reach: UDIReach) async throws {
-    let wanted = types.map { Obtaining(context: self, type: $0, name: nil, reach: reach, search: nil, arguments: nil) }
+    let wanted = types.map { Obtaining(context: self, request: LookupRequest($0, reach)) }
     try Self.end(with: await Self.failures(of: wanted))
   }
 }
@@ -102,11 +102,12 @@ extension Obtaining {
   /// - Returns: The failure, if there is one.
   fileprivate func failure() async -> UDIFailure? {
     do {
-      if reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
+      if request.reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
       return nil
     } catch {
       return .init(
-        typeName: TypeIdentity.of(type).text, name: name?.description, fullPath: context.fullPath, error: error)
+        typeName: TypeIdentity.of(request.type).text, name: request.name?.description, fullPath: context.fullPath,
+        error: error)
     }
   }
 
@@ -124,7 +125,7 @@ extension UDIContext {
   private func failureIfClosed() -> UDIFailure? {
     let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
     guard let path else { return nil }
-    let error = linkError(.closed(path), UDIContext.self, nil, .anywhere, nil)
+    let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
     return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)
   }
 
@@ -140,9 +141,9 @@ extension UDIContext {
         node.treeLocked.providers.forEach { element in
           let provider = element.provider
           guard isIncluded(provider), provider.wanted == nil else { return }
-          let dependency = Obtaining(
-            context: context, type: provider.madeType, name: provider.key.name, reach: provider.reach, search: .local,
-            arguments: nil)
+          let request = LookupRequest(
+            provider.madeType, provider.reach, named: provider.key.name, search: .local)
+          let dependency = Obtaining(context: context, request: request)
           groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2].append(dependency)
         }
       }

@@ -120,7 +120,7 @@ extension UDIRegistration {
     }
     // Without this check, an instance that is not `Sendable` could be served as if it were.
     if provider.registered.isRefused(to: askedReach) {
-      let explanation = UDIExplanation(Dependency.self, provider.key.name, .local, .notSendable)
+      let explanation = UDIExplanation(Dependency.self, named: provider.key.name, search: .local, cause: .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
@@ -182,7 +182,7 @@ extension UDIContext {
     of type: Dependency.Type, _ search: UDISearch?, _ reach: UDIReach
   ) -> [UDIRegistration<Dependency>] {
     withNode { node in
-      let found = node.registrations(of: .of(type), search, from: self)
+      let found = node.registrations(of: .of(type), search)
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
       change { node, _ in if node.parent == nil { node.remember(self) } }
@@ -261,7 +261,8 @@ extension UDIRegistration {
     case .object(let object): return object as? Dependency
     // If the graph shares the instance as an object, `answer` has already returned it. `UDIContext.give` relies on
     // this.
-    case .provided where entry is Provider: return context?.give(entry, Dependency.self, reach, .local)
+    case .provided where entry is Provider:
+      return context?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
     default: return bound
     }
   }

@@ -17,10 +17,8 @@ extension UDILinking {
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
-    UDIUpdates(
-      context: _origin.context("updates", isRequired: nil, type, name, UDICallSite(fileID, line)), type: type,
-      name: name,
-      search: search)
+    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    return UDIUpdates(context: _origin.context("updates", isRequired: nil, request), request: request)
   }
 
   /// Waits until a lookup finds a dependency. If the first lookup finds one, the call returns at once. The context
@@ -44,7 +42,8 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await _origin.awaitDependency(type, name, .anywhere, search, within: limit, clock, UDICallSite(fileID, line))
+    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    return try await _origin.awaitDependency(request, within: limit, clock)
   }
 }
 
@@ -57,10 +56,8 @@ extension UDILinking {
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
-    UDIMainActorUpdates(
-      context: _origin.context("updates", isRequired: nil, type, name, UDICallSite(fileID, line)), type: type,
-      name: name,
-      search: search)
+    let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    return UDIMainActorUpdates(context: _origin.context("updates", isRequired: nil, request), request: request)
   }
 
   /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type
@@ -70,23 +67,23 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await _origin.awaitDependency(type, name, .mainActor, search, within: limit, clock, UDICallSite(fileID, line))
+    let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    return try await _origin.awaitDependency(request, within: limit, clock)
   }
 }
 
 extension UDIOrigin {
   nonisolated(nonsending) fileprivate func awaitDependency<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, within limit: Duration?,
-    _ clock: any Clock<Duration>, _ site: UDICallSite
+    _ request: LookupRequest, within limit: Duration?, _ clock: any Clock<Duration>
   ) async throws -> Dependency {
-    let context = try context(requiredFor: "linkWhenAvailable", type, name, search, site)
+    let context = try context(requiredFor: "linkWhenAvailable", request)
     // If this lookup fails, the consumer repeats it and reports the error.
-    if let found: Dependency = try? context.provided(type, name, reach, search, nil) { return found }
-    let consumer = Consumer(context, type, name, reach, search)
+    if let found: Dependency = try? context.provided(request, with: nil) { return found }
+    let consumer = Consumer<Dependency>(context, request)
     let timer = limit.map { consumer.expire(after: $0, clock) }
     defer { timer?.cancel() }
     while let next = await consumer.next() { if let found = next { return found } }
     try Task.checkCancellation()
-    throw seen(context.explained(ProviderFailure.nothing, type, name, reach, search), site)
+    throw seen(context.explained(ProviderFailure.nothing, request), at: request.site)
   }
 }

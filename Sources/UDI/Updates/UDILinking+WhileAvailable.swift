@@ -40,7 +40,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let context = try _origin.context(requiredFor: "whileAvailable", type, nil, search, UDICallSite(fileID, line))
+    let request = LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line))
+    let context = try _origin.context(requiredFor: "whileAvailable", request)
     return try await context.whileAvailable(
       context.updates(of: type, search: search), repeat context.updates(of: each more, search: search),
       while: operation)
@@ -64,8 +65,9 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let context = try _origin.context(
-      requiredFor: "whileAvailable", First.self, key.name, search, UDICallSite(fileID, line))
+    let request = LookupRequest(
+      First.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
+    let context = try _origin.context(requiredFor: "whileAvailable", request)
     return try await context.whileAvailable(
       context.updates(of: First.self, named: key.name, search: search),
       repeat context.updates(of: (each More).self, named: (each more).name, search: search),
@@ -90,7 +92,7 @@ extension UDIContext {
       return { try await operation(first, repeat each others) }
     }
     return try await availability.run(followed) {
-      self.explained(ProviderFailure.nothing, first.type, first.name, .anywhere, first.search)
+      self.explained(ProviderFailure.nothing, first.request)
     }
   }
 
@@ -110,9 +112,11 @@ extension UDIContext {
   /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
   /// releases it.
   private func findsUnowned<Dependency>(_ updates: UDIUpdates<Dependency>) -> Bool {
-    let key = KeyIdentity.of(.of(updates.type), updates.name)
+    let key = KeyIdentity.of(.of(updates.request.type), updates.request.name)
     return change { node, garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: updates.search))?.object else { return false }
+      guard let entry = node.nearestEntry(key.id, node.direction(of: updates.request.search))?.object else {
+        return false
+      }
       garbage.add(entry)
       switch entry.kind {
       case .owned, .boxed: return false

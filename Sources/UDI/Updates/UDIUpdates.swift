@@ -32,9 +32,7 @@
 public struct UDIUpdates<Dependency: Sendable>: Sendable {
   /// The reference is weak, so that a stored sequence does not keep the context alive.
   weak let context: UDIContext?
-  let type: Dependency.Type
-  let name: UDIName?
-  let search: UDISearch?
+  let request: LookupRequest
 }
 
 extension UDIUpdates: AsyncSequence {
@@ -53,7 +51,7 @@ extension UDIUpdates: AsyncSequence {
 
   /// Makes an iterator, which begins to watch at once.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, type, name, .anywhere, search))
+    AsyncIterator(consumer: Consumer(context, request))
   }
 }
 
@@ -61,9 +59,7 @@ extension UDIUpdates: AsyncSequence {
 /// actor.
 public struct UDIMainActorUpdates<Dependency>: Sendable {
   weak let context: UDIContext?
-  let type: Dependency.Type
-  let name: UDIName?
-  let search: UDISearch?
+  let request: LookupRequest
 }
 
 extension UDIMainActorUpdates: @MainActor AsyncSequence {
@@ -82,6 +78,6 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
 
   /// Makes an iterator, which begins to watch at once.
   @MainActor public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, type, name, .mainActor, search))
+    AsyncIterator(consumer: Consumer(context, request))
   }
 }

@@ -13,9 +13,9 @@ extension UDIContext {
   /// - Returns: Nil if recording is off, or if neither an object nor a factory is known to be looking something up.
   ///   What an observer looks up does not count as looked up by the factory that runs meanwhile.
   @inline(never)
-  func presentDependent(_ asker: Asker?) -> Dependent? {
+  func presentDependent(_ asker: AnyObject?) -> Dependent? {
     guard UDIRecording.isOn else { return nil }
-    if let object = asker?.object {
+    if let object = asker {
       // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
       // itself is performing the lookup, so its conformance may be used here.
       return (object as? any UDIObject).map { Dependent(identity: $0._attachedContext, objectType: type(of: object)) }

@@ -2,7 +2,7 @@
 ///
 /// Two kinds of misses cause neither: a lookup with `link` or `linkInLine` for which nothing is registered, and one
 /// whose factory returns nil. Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish` or, with arguments,
-/// in `UDIContext.find`.
+/// in `UDIContext.finish`.
 ///
 /// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
 /// reserve stack space for an explanation, even while it runs a factory. On a thread with a small stack, factories that
@@ -15,20 +15,16 @@ extension UDIContext {
   /// Returns the error to throw for a failed lookup, and tells the observer of the miss, unless the lookup was
   /// cancelled. If a factory has thrown the error, returns it unchanged.
   @inline(never)
-  func explained(
-    _ error: any Error, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) -> any Error {
-    if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(type, name, isRequired: true, error) }
+  func explained(_ error: any Error, _ request: LookupRequest) -> any Error {
+    if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(of: request, isRequired: true, error) }
     guard let failure = error as? ProviderFailure else { return error }
-    return linkError(failure, type, name, reach, search)
+    return linkError(failure, request)
   }
 
   /// Returns the error that explains a failure.
   @inline(never)
-  func linkError(
-    _ failure: ProviderFailure, _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) -> UDILinkError {
-    var explanation = explanation(type, name, search, reach, limit: Self.limit, failure: failure.cause)
+  func linkError(_ failure: ProviderFailure, _ request: LookupRequest) -> UDILinkError {
+    var explanation = explanation(of: request, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency before the explanation was made.
     if case .found(let place) = explanation.cause { explanation.cause = .cameLater(place) }
     return UDILinkError(explanation)
@@ -39,7 +35,9 @@ extension UDIContext {
   ///
   /// - Parameter asker: The object that called the verb, if an object did.
   @inline(never)
-  func report(_ error: any Error, _ entry: Entry, _ type: Any.Type, _ search: UDISearch?, _ asker: Asker? = nil) {
+  func report(
+    _ error: any Error, from entry: Entry, _ request: LookupRequest, for asker: AnyObject? = nil
+  ) {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
@@ -48,12 +46,13 @@ extension UDIContext {
     // `obtain` makes the instance, and repeats the lookup.
     case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return
     case let failure as ProviderFailure:
-      let direction = withNode { node in node.lock.withLock { node.direction(of: search) } }
-      let explanation = UDIExplanation(type, entry.key.name, direction, failure.cause ?? .notRegistered)
-      message = UDILinkError(explanation, site: entry.site).seen(by: asker).message
-    case let missing as UDILinkError: message = missing.seen(by: asker).message
+      let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
+      let explanation = UDIExplanation(
+        request.type, named: entry.key.name, search: direction, cause: failure.cause ?? .notRegistered)
+      message = UDILinkError(explanation, site: entry.site).seen(by: asker, at: request.site).message
+    case let missing as UDILinkError: message = missing.seen(by: asker, at: request.site).message
     default:
-      let caller = asker.map { ", called for \(UDILinkError.Step($0))," } ?? ""
+      let caller = asker.map { ", called for \(UDILinkError.Step($0, at: request.site))," } ?? ""
       message = "The factory of \(entry.key)\(caller) threw: \(error)"
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
@@ -63,15 +62,14 @@ extension UDIContext {
 extension UDIAttachment {
   /// Returns the error to throw for a failed lookup of this attachment's object. If the object is attached to no
   /// context, and nothing is registered, the error gives the missing attachment as the cause.
-  @usableFromInline
   @inline(never)
-  func explained(_ error: any Error, _ asker: Asker) -> any Error {
+  func explained(_ error: any Error, for owner: AnyObject, at site: UDICallSite) -> any Error {
     guard var error = error as? UDILinkError else { return error }
     // If the chain has more than one step, it was a factory that asked. The factory's lookup began in the factory's
     // context, so the attachment is not the cause.
-    guard case .none = state, error.chain.count == 1 else { return error.seen(by: asker) }
-    error.explanation = error.explanation.blaming(unattached: type(of: asker.object))
-    return error.seen(by: asker)
+    guard case .none = state, error.chain.count == 1 else { return error.seen(by: owner, at: site) }
+    error.explanation = error.explanation.blaming(unattached: type(of: owner))
+    return error.seen(by: owner, at: site)
   }
 }
 

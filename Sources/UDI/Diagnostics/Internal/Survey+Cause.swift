@@ -3,14 +3,11 @@ extension Survey {
   /// Finds out why the lookup finds something, or why it finds nothing.
   ///
   /// - Parameters:
-  ///   - reach: Where the caller may use the dependency.
   ///   - arguments: The arguments that the factory would be given.
   ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
-  func cause(
-    _ type: Any.Type, _ reach: UDIReach, _ arguments: [Any], isForMainActor: Bool = false
-  ) -> UDIExplanation.Cause {
+  func cause(of request: LookupRequest, with arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause {
     if let answer {
-      if reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
+      if request.reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
       return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(answer.place)
     }
     if case .contextClosed = explanation.cause { return explanation.cause }
@@ -24,7 +21,8 @@ extension Survey {
     if let outside { return outside }
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
     if !others.isEmpty { return .otherNames(Set(others.map(\.name)).sorted { $0 ?? "" < $1 ?? "" }) }
-    let wanted = (TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil)?.wrapped ?? type
+    let wanted =
+      (TypeMetadata(request.type).isOptional ? request.type as? any AnyOptional.Type : nil)?.wrapped ?? request.type
     if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(other.place) }
     if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(other.place) }
     return explanation.cause

@@ -32,7 +32,8 @@ struct Survey {
   /// - Parameter limit: The maximum number of contexts to visit.
   init(_ key: KeyIdentity, from first: Node, _ search: UDISearch?, limit: Int) {
     self.key = key
-    explanation = UDIExplanation(key.type.firstType, key.name, first.direction(of: search), .notRegistered)
+    explanation = UDIExplanation(
+      key.type.firstType, named: key.name, search: first.direction(of: search), cause: .notRegistered)
     explanation.fullPath = first.fullPath
     explanation.isInFactory = search == nil && first.isHandedToFactory
     if explanation.isInFactory {

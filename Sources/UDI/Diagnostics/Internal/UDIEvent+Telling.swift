@@ -3,11 +3,11 @@ extension UDIContext {
   /// Notifies the observer that a lookup that began here has found nothing. Does nothing if `obtain` is under way and
   /// will make what is missing, because `obtain` then repeats the lookup.
   ///
-  /// - Parameter error: The error with which the lookup ended, if any.
+  /// - Parameter error: The error with which the lookup ended.
   @inline(never)
-  func tellMiss(_ type: Any.Type, _ name: UDIName?, isRequired: Bool, _ error: (any Error)? = nil) {
-    if let error, error.needsObtain, Resolution.current.read(\.isObtaining) { return }
-    UDIEvent.Missed.tell(type, name, path: fullPath, isRequired: isRequired)
+  func tellMiss(of request: LookupRequest, isRequired: Bool, _ error: any Error) {
+    if error.needsObtain, Resolution.current.read(\.isObtaining) { return }
+    UDIEvent.Missed.tell(of: request, path: fullPath, isRequired: isRequired)
   }
 }
 
@@ -15,11 +15,12 @@ extension UDIEvent.Missed {
   /// Tells the observer that a lookup has found nothing.
   ///
   /// - Parameter path: The path of the context where the lookup began.
-  static func tell(_ type: Any.Type, _ name: UDIName?, path: @autoclosure () -> [String], isRequired: Bool) {
+  static func tell(of request: LookupRequest, path: @autoclosure () -> [String], isRequired: Bool) {
     UDIObserver.tell {
       .missed(
         UDIEvent.Missed(
-          typeName: TypeIdentity.of(type).text, name: name?.description, fullPath: path(), isRequired: isRequired))
+          typeName: TypeIdentity.of(request.type).text, name: request.name?.description, fullPath: path(),
+          isRequired: isRequired))
     }
   }
 }

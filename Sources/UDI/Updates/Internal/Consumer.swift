@@ -4,11 +4,8 @@ final class Consumer<Dependency> {
   private let watcher: Watcher
   /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
   private weak let context: UDIContext?
-  /// The type to look up. It can be a subclass of `Dependency` that the caller had in a variable.
-  private let type: Dependency.Type
-  private let name: UDIName?
-  private let reach: UDIReach
-  private let search: UDISearch?
+  /// What to look up. The type can be a subclass of `Dependency` that the caller had in a variable.
+  private let request: LookupRequest
   /// The object of the last result, or the box of a value that a provider keeps, if it has not been released. Each
   /// value has its own box.
   private weak var last: AnyObject?
@@ -19,14 +16,11 @@ final class Consumer<Dependency> {
   private var lastKnownProvider: UInt?
 
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
-  init(_ context: UDIContext?, _ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?) {
+  init(_ context: UDIContext?, _ request: LookupRequest) {
     Resolution.prepare()
-    watcher = Watcher(.of(.of(type), name), search)
+    watcher = Watcher(.of(.of(request.type), request.name), request.search)
     self.context = context
-    self.type = type
-    self.name = name
-    self.reach = reach
-    self.search = search
+    self.request = request
     if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.notify(of: .end) }
   }
 
@@ -71,21 +65,21 @@ final class Consumer<Dependency> {
     var found: Dependency?
     func answer() -> LookupAnswer {
       unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe context.look(type, name, reach, search, into: UnsafeMutableRawPointer($0))
+        unsafe context.answer(request, into: InstanceMemory($0))
       }
     }
     switch isKeptOnly ? answer() : watcher.looking(answer) {
     case .provided(let entry):
-      if entry.registered.isRefused(to: reach) { return (nil, nil) }
+      if entry.registered.isRefused(to: request.reach) { return (nil, nil) }
       if isKeptOnly, !isNew(entry) { return nil }
       if let actor = entry.actorToMakeOn {
-        let (watcher, type, name, reach, search) = (watcher, type as Any.Type, name, reach, search)
+        let (watcher, request) = (watcher, request)
         let made = try? await Visit.to(actor) {
-          watcher.looking { context.instance(of: entry, as: type, name, reach, search) }
+          watcher.looking { context.instance(of: entry, request) }
         }
-        found = made?.value.value(as: self.type, isExact: true)
+        found = made?.value.value(as: Dependency.self, isExact: true)
       } else {
-        found = watcher.looking { context.make(entry, type, name, reach, search) }
+        found = watcher.looking { context.make(entry, request) }
       }
       return Tree.change { _ in
         lastKnownProvider = unsafe Tree.providerCount
@@ -112,7 +106,7 @@ final class Consumer<Dependency> {
   ///   during a watcher's lookup, it cannot tell which provider made the object, so the last record is kept.
   private func noteProviders(from context: UDIContext, isKeptOnly: Bool) {
     context.change { node, garbage in
-      guard let entry = node.nearestEntry(watcher.key.id, node.direction(of: search))?.object else {
+      guard let entry = node.nearestEntry(watcher.key.id, node.direction(of: request.search))?.object else {
         return lastKnownProvider = nil
       }
       garbage.add(entry)
@@ -161,12 +155,12 @@ extension Entry {
 
 extension UDIContext {
   /// The instance of an entry that a lookup has found; nil if there is none. If it cannot be made, reports why.
-  fileprivate func instance(
-    of entry: Entry, as type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?
-  ) -> OwnedInstance? {
+  fileprivate func instance(of entry: Entry, _ request: LookupRequest) -> OwnedInstance? {
     func make<Dependency>(_ type: Dependency.Type) -> Instance? {
-      self.make(entry, type, name, reach, search).map { Instance($0) }
+      (self.make(entry, request) as Dependency?).map { Instance($0) }
     }
-    return _openExistential(type, do: make).map { OwnedInstance($0, by: reach == .mainActor ? MainActor.shared : nil) }
+    return _openExistential(request.type, do: make).map {
+      OwnedInstance($0, by: request.reach == .mainActor ? MainActor.shared : nil)
+    }
   }
 }

@@ -1,27 +1,18 @@
 import Synchronization
 
 extension Node {
-  /// All live dependencies of the given type, in search order; those of one context in the order of registration.
+  /// All live dependencies that a lookup asks for, in search order; those of one context in the order of registration.
   ///
-  /// - Parameters:
-  ///   - type: The type that they are registered under.
-  ///   - name: Their name; nil for dependencies without one.
-  ///   - reach: Where the caller may use the dependencies.
-  ///   - search: The direction; nil for the context's own.
-  ///   - ofAnyName: Whether to return all dependencies of the type, whatever their name.
-  ///   - context: This node's context.
+  /// - Parameter ofAnyName: Whether to return all dependencies of the type, whatever their name.
   /// - Complexity: O(contexts that have an entry for the key or lead to one), and O(levels above) if the search climbs,
   ///   whatever else the tree contains.
-  func allDependencies(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ search: UDISearch?, ofAnyName: Bool,
-    from context: UDIContext
-  ) -> FoundDependencies {
-    let token = TypeToken.of(type)
+  func allDependencies(_ request: LookupRequest, ofAnyName: Bool) -> FoundDependencies {
+    let token = TypeToken.of(request.type)
     let identity = token.identity.object
-    let form = LookupForm(token, reach)
+    let form = LookupForm(token, request.reach)
     return Tree.change { garbage in
-      let search = direction(of: search)
-      let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: name)]
+      let search = direction(of: request.search)
+      let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: request.name)]
       var found = FoundDependencies(bindings(keys, search), form, &garbage)
       while found.hasUncovered {
         // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
@@ -63,9 +54,7 @@ extension Node {
 
 extension Node {
   /// The live bindings and the providers of the given type, in search order. Do not call this under a lock.
-  ///
-  /// - Parameter context: This node's context.
-  func registrations(of type: TypeIdentity, _ search: UDISearch?, from context: UDIContext) -> [Entry] {
+  func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
     Tree.change { garbage in
       let search = direction(of: search)
       var entries: [Entry] = []

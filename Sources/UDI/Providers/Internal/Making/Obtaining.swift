@@ -5,11 +5,8 @@
 /// runs again. There is another attempt as long as each one has made something that was missing.
 struct Obtaining: Sendable {
   let context: UDIContext
-  let type: Any.Type
-  let name: UDIName?
-  let reach: UDIReach
-  let search: UDISearch?
-  let arguments: KeptArguments?
+  let request: LookupRequest
+  var arguments: KeptArguments?
   /// What all attempts of the lookup share under the lifetime `.graph`. The lookups of an initialiser's parameters have
   /// it in common.
   var graphs = LastingGraphs()
@@ -20,7 +17,7 @@ struct Obtaining: Sendable {
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
     do { return try await make(nil, on: nil).value } catch {
-      throw context.explained(error, type, name, reach, search)
+      throw context.explained(error, request)
     }
   }
 
@@ -96,7 +93,8 @@ struct Obtaining: Sendable {
             break
           }
           let (provider, asker) = (call.provider, missed.parameters(at: depth - 1, of: unmade))
-          let explained = call.context.explained(error, provider.madeType, provider.key.name, provider.reach, nil)
+          let request = LookupRequest(provider.madeType, provider.reach, named: provider.key.name)
+          let explained = call.context.explained(error, request)
           throw passOn(explained, unmade.askers.prefix(depth - 1), asParameter: asker)
         }
         held.append(latest)
@@ -118,9 +116,9 @@ struct Obtaining: Sendable {
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
-      let key = unmade.provider.key
+      let request = LookupRequest(unmade.provider.madeType, request.reach, named: unmade.provider.key.name)
       throw passOn(
-        unmade.context.explained(error, unmade.provider.madeType, key.name, reach, nil), unmade.askers[...],
+        unmade.context.explained(error, request), unmade.askers[...],
         asParameter: missed.parameters(at: unmade.askers.count, of: unmade))
     }
   }
@@ -141,34 +139,35 @@ struct Obtaining: Sendable {
     func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
       instance.value(as: type, isExact: unmade.provider.makes(type)).map { Instance($0) }
     }
-    guard let exact = _openExistential(type, do: cast) else {
+    guard let exact = _openExistential(request.type, do: cast) else {
       throw ProviderFailure.notConvertible(from: unmade.provider.madeType)
     }
     return exact
   }
 
   private func own(_ instance: Instance) -> OwnedInstance {
-    OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil)
+    OwnedInstance(instance, by: request.reach == .mainActor ? MainActor.shared : nil)
   }
 
   // MARK: - One attempt
 
   private func attempt(_ attempt: ObtainingAttempt, calling call: RunningCall?) -> Result<OwnedInstance, any Error> {
-    func look<Dependency>(_ type: Dependency.Type) throws -> Instance {
-      let found = try context.provided(type, name, reach, search, arguments?.arguments)
-      return Instance(found as Dependency)
+    func lookUp<Dependency>(_ type: Dependency.Type) throws -> Instance {
+      let found: Dependency = try context.provided(request, with: arguments?.arguments)
+      return Instance(found)
     }
     defer { withExtendedLifetime(arguments) {} }
     // There might be no provider yet.
     Resolution.prepare()
     let result = Result {
       try Resolution.current.object.running(attempt) {
-        if let call { try call.run() } else { own(try _openExistential(type, do: look)) }
+        if let call { try call.run() } else { own(try _openExistential(request.type, do: lookUp)) }
       }
     }
     if case .success = result, let unmade = attempt.kept {
       // A factory did without an asynchronous instance that `obtain` could have made for it.
-      unmade.context.report(ProviderFailure.asynchronous(unmade), unmade.provider, unmade.provider.madeType, nil)
+      let request = LookupRequest(unmade.provider.madeType, request.reach)
+      unmade.context.report(ProviderFailure.asynchronous(unmade), from: unmade.provider, request)
     }
     return result
   }

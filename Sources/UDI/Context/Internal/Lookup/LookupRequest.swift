@@ -1,0 +1,30 @@
+/// What a lookup asks for, and where. Lookups that find something at once do without this value: it would count
+/// references to the name.
+@usableFromInline
+struct LookupRequest: Sendable {
+  /// The type that the dependency is registered under.
+  @usableFromInline let type: Any.Type
+  /// Where the caller may use the dependency.
+  @usableFromInline let reach: UDIReach
+  /// The dependency's name, if it has one.
+  @usableFromInline let name: UDIName?
+  /// The direction; nil for the context's own.
+  @usableFromInline let search: UDISearch?
+  /// Whether to make a new instance, whatever the lifetime.
+  @usableFromInline let isFresh: Bool
+  /// The call of the verb, if that is known.
+  @usableFromInline let site: UDICallSite
+
+  @inlinable
+  init(
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName? = nil, search: UDISearch? = nil, isFresh: Bool = false,
+    at site: UDICallSite = UDICallSite("", 0)
+  ) {
+    self.type = type
+    self.reach = reach
+    self.name = name
+    self.search = search
+    self.isFresh = isFresh
+    self.site = site
+  }
+}

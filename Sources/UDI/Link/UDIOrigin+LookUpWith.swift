@@ -1,0 +1,108 @@
+/// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
+extension UDIOrigin {
+  // The following functions are compiled in the caller's module. They put the arguments on the stack, and pass their
+  // address.
+
+  /// Looks up a dependency with arguments.
+  @inlinable
+  func lookUp<Dependency, Pack: AnyArgumentPack>(_ request: LookupRequest, with arguments: Pack) -> Dependency? {
+    request.reach.assertIsolation(Dependency.self)
+    guard let context = context("link", isRequired: false, request) else { return nil }
+    var arguments = arguments
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe context.find(request, with: Arguments(arguments), for: asker, into: UnsafeMutableRawPointer($0))
+      }
+    }
+    return found
+  }
+
+  /// Looks up a dependency with arguments, and throws if there is none.
+  @inlinable
+  func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
+    _ request: LookupRequest, with arguments: Pack
+  ) throws -> Dependency {
+    request.reach.assertIsolation(Dependency.self)
+    let context = try context(requiredFor: "require", request)
+    var arguments = arguments
+    var found: Dependency?
+    do {
+      try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+        try unsafe withUnsafeMutablePointer(to: &found) {
+          try unsafe context.findOrThrow(
+            request, with: Arguments(arguments), for: asker, into: UnsafeMutableRawPointer($0))
+        }
+      }
+    } catch { throw seen(error, at: request.site) }
+    return found!
+  }
+
+  /// Makes a new instance without arguments, even if the provider keeps one.
+  @inlinable
+  func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
+    request.reach.assertIsolation(Dependency.self)
+    guard let context = context("link", isRequired: false, request) else { return nil }
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe context.find(request, with: nil, for: asker, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+}
+
+extension UDIContext {
+  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If the dependency that was
+  /// found cannot be made or used, reports why.
+  ///
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
+  ///   not changed.
+  @unsafe
+  @usableFromInline
+  func find(
+    _ request: LookupRequest, with arguments: Arguments?, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
+  ) {
+    let memory = unsafe InstanceMemory(memory)
+    finish(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+  }
+
+  /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
+  /// nothing.
+  ///
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
+  ///   the memory contains the dependency afterwards.
+  /// - Throws: `UDILinkError`, or the error that a factory throws.
+  @unsafe
+  @usableFromInline
+  func findOrThrow(
+    _ request: LookupRequest, with arguments: Arguments, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
+  ) throws {
+    let memory = unsafe InstanceMemory(memory)
+    try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+  }
+
+  /// Looks up a dependency, with or without arguments. The type is known only at run time.
+  ///
+  /// - Throws: `ProviderFailure`, or the error that a factory throws.
+  func provided<Dependency>(_ request: LookupRequest, with arguments: Arguments?) throws -> Dependency {
+    var found: Dependency?
+    try unsafe withUnsafeMutablePointer(to: &found) {
+      let memory = unsafe InstanceMemory($0)
+      let answer = arguments == nil ? answer(request, into: memory) : attemptToMake(request, into: memory)
+      try complete(answer, request, with: arguments, reports: false, into: memory)
+    }
+    guard let found else { throw ProviderFailure.nothing }
+    return found
+  }
+
+  /// Finds the provider for a lookup, if that is what the lookup finds. Unlike `locate`, this takes only the locks of
+  /// the contexts.
+  fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    let key = TypeToken.of(request.type).keyID(named: request.name)
+    let answer = withNode { node in
+      unsafe node.attempt(key, LookupForm(casting: request.reach), request.search, into: memory.address)
+    }
+    if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
+    return .undecided
+  }
+}
