@@ -98,12 +98,6 @@ final class ValueBox<Value>: AnyBox {
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
 
-  @unsafe
-  init(_ address: UnsafeMutableRawPointer) { unsafe self.address = address }
-
-  @unsafe
-  init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
-
   /// Writes an instance or nil.
   ///
   /// - Returns: Whether there is an instance.
@@ -135,4 +129,9 @@ struct InstanceMemory {
     func cast<Dependency>(to type: Dependency.Type) -> Bool { write(object as? Dependency) }
     return _openExistential(type, do: cast)
   }
+}
+
+extension InstanceMemory {
+  @unsafe
+  init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
 }
