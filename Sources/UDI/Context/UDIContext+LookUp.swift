@@ -12,7 +12,7 @@ extension UDIContext {
     if case .written = answer { return }
     if case .nothing = answer, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    unsafe finish(answer, request, for: nil, into: InstanceMemory(memory))
+    unsafe finish(answer, request, for: nil, into: InstanceMemory(address: memory))
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
@@ -27,7 +27,7 @@ extension UDIContext {
     let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    try unsafe finishOrThrow(answer, request, for: nil, into: InstanceMemory(memory))
+    try unsafe finishOrThrow(answer, request, for: nil, into: InstanceMemory(address: memory))
   }
 
   /// The first step of `complete`.
@@ -196,7 +196,7 @@ extension UDIContext {
       try provider.rejectArguments(arguments, of: request.reach)
     }
     guard let instance = try entry.instance(for: self, arguments, isFresh: request.isFresh) else { return false }
-    guard memory.write(instance, isExact: entry.makes(request.type), as: request.type) else {
+    guard memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) else {
       throw ProviderFailure.nothing
     }
     return true

@@ -62,7 +62,7 @@ extension UDIContext {
   func find(
     _ request: LookupRequest, with arguments: Arguments?, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
   ) {
-    let memory = unsafe InstanceMemory(memory)
+    let memory = unsafe InstanceMemory(address: memory)
     finish(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
   }
 
@@ -77,7 +77,7 @@ extension UDIContext {
   func findOrThrow(
     _ request: LookupRequest, with arguments: Arguments, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
   ) throws {
-    let memory = unsafe InstanceMemory(memory)
+    let memory = unsafe InstanceMemory(address: memory)
     try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
   }
 

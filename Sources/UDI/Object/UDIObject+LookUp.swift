@@ -85,7 +85,7 @@ extension UDIAttachment {
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
     guard let context = context ?? contextForLink("link", isRequired: false, request, for: owner) else { return }
-    let memory = unsafe InstanceMemory(memory)
+    let memory = unsafe InstanceMemory(address: memory)
     // The object might hold no context, so the lookup begins again.
     if case .undecided = answer {
       answer = context.attempt(request, into: memory)
@@ -102,7 +102,7 @@ extension UDIAttachment {
     into memory: UnsafeMutableRawPointer
   ) throws {
     let context = try context ?? contextForLink(requiredFor: "require", request, for: owner)
-    let memory = unsafe InstanceMemory(memory)
+    let memory = unsafe InstanceMemory(address: memory)
     if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {
       try context.finishOrThrow(answer, request, for: owner, into: memory)

@@ -6,16 +6,14 @@ extension BindingAudit {
 
   /// How many objects and contexts are to be reported.
   package func countOfSurvivors() -> Int {
-    var loaded = Garbage()
-    defer { loaded.release() }
-    return subjectsLeft(&loaded) { $0.isAlive(&$1) }.reported.count
+    Garbage.released { loaded in subjectsLeft(&loaded) { $0.isAlive(&$1) }.reported.count }
   }
 
   /// How many of the recorded objects and contexts are alive, by class.
   package func countsOfLiving() -> [String: Int] {
-    var loaded = Garbage()
-    defer { loaded.release() }
-    return living(&loaded) { $0.isAlive(&$1) }.reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
+    Garbage.released { loaded in
+      living(&loaded) { $0.isAlive(&$1) }.reduce(into: [:]) { $0["\($1.objectType)", default: 0] += 1 }
+    }
   }
 
   /// Describes the objects and contexts to report, in the order in which the audit learnt of them. If this audit runs
@@ -24,20 +22,20 @@ extension BindingAudit {
   /// - Parameter describe: Makes the result. It is given the subjects to report, and the objects that may be alive and
   ///   might hold the subjects. All these objects are alive during the call.
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
-    var loaded = Garbage()
-    defer { loaded.release() }
-    let (reported, leaked, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
-    let objects = all.compactMap(\.object)
-    for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
-    let described = reported.map { subject in
-      var subject = subject
-      if let path = subject.fullPath {
-        subject.providers = subject.context?.registeredProviders(below: path) ?? []
+    Garbage.released { loaded in
+      let (reported, leaked, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
+      let objects = all.compactMap(\.object)
+      for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
+      let described = reported.map { subject in
+        var subject = subject
+        if let path = subject.fullPath {
+          subject.providers = subject.context?.registeredProviders(below: path) ?? []
+        }
+        return subject
       }
-      return subject
+      let others = living.filter { !leaked.contains($0.id) }.compactMap(\.object)
+      return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others)
     }
-    let others = living.filter { !leaked.contains($0.id) }.compactMap(\.object)
-    return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others)
   }
 
   /// Finds the objects and contexts to report.

@@ -99,32 +99,21 @@ package enum Tree {
     // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
     lock.lock()
-    do {
-      let result = try body(&garbage)
-      end(&garbage)
-      return result
-    } catch {
-      end(&garbage)
-      throw error
-    }
-  }
-
-  /// Ends a change: releases the lock, and then releases what the change has dropped.
-  @inline(__always)
-  private static func end(_ garbage: inout Garbage) {
-    if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
-    lock.unlock()
-    garbage.release()
-  }
-
-  @inline(never)
-  private static func endAndNotify(_ garbage: inout Garbage) {
-    let calls = unsafe afterwards
-    unsafe afterwards = []
+    let result: Swift.Result<Result, Failure>
+    do { result = .success(try body(&garbage)) } catch { result = .failure(error) }
+    let calls = unsafe afterwards.isEmpty ? [] : takeAfterwards()
     lock.unlock()
     garbage.release()
     // No lock is held, which is necessary because user code may run here, for example an executor's.
     for call in calls { call() }
+    return try result.get()
+  }
+
+  @inline(never)
+  private static func takeAfterwards() -> [() -> Void] {
+    let calls = unsafe afterwards
+    unsafe afterwards = []
+    return calls
   }
 
   /// Arranges that a watcher is notified after the lock has been released.
@@ -155,7 +144,13 @@ package struct Garbage {
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
-  package init() {}
+  /// Runs `body` with garbage of its own, and then releases what `body` has added. For code that loads references while
+  /// it does not change anything.
+  package static func released<Result>(after body: (inout Garbage) -> Result) -> Result {
+    var garbage = Garbage()
+    defer { garbage.release() }
+    return body(&garbage)
+  }
 
   package mutating func add(_ object: consuming AnyObject) {
     if first == nil { first = object } else { rest.append(object) }

@@ -55,7 +55,7 @@ final class Substitute: InstanceEntry, @unchecked Sendable {
     super.init(instance, provider, isWeak: false)
   }
 
-  override func makes(_ type: Any.Type) -> Bool { provider.makes(type) }
+  override var instanceType: Any.Type? { provider.madeType }
 }
 
 extension Node {

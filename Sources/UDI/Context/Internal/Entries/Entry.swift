@@ -80,8 +80,8 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
   func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
-  /// Whether the entry's instances were made as exactly this type.
-  func makes(_ type: Any.Type) -> Bool { false }
+  /// The type as which `instance` was made; nil if it is not known.
+  var instanceType: Any.Type? { nil }
 }
 
 // MARK: - Answering lookups

@@ -136,3 +136,51 @@ struct InstanceCaches {
   var all: some Sequence<InstanceCache> { caches.values.joined() }
   var isEmpty: Bool { caches.isEmpty }
 }
+
+// MARK: - The caches of a provider
+
+extension Provider {
+  /// Whether a cache or a user's storage keeps an instance for the given arguments. Do not call this under a lock,
+  /// because it compares arguments and asks the storage, which is user code.
+  final func keepsInstance(for arguments: [Any]) -> Bool {
+    let values = arguments.compactMap(ArgumentKey.comparable)
+    guard values.count == arguments.count else { return false }
+    let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
+    let candidates = Tree.change { _ in hasCaches ? caches.find(key?.digest ?? 0) : [] }
+    guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
+    if let custom = cache.custom { return custom.load() != nil }
+    return Tree.change { garbage in
+      guard let kept = cache.kept, let instance = kept.instance else { return false }
+      garbage.add(instance.object, of: kept)
+      return true
+    }
+  }
+
+  /// Discards caches that are not in use, if it is time for that. Users' storages are checked with no lock held.
+  final func sweepCaches(sparing new: InstanceCache) {
+    let candidates = Tree.change { _ in caches.beginSweep() }
+    if candidates.isEmpty { return }
+    let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }
+    Tree.change { garbage in caches.endSweep(empty, &garbage) }
+  }
+
+  /// Drops all instances that are kept or are being made in caches. Call this under the tree lock.
+  final func dropCaches(_ garbage: inout Garbage) {
+    let all = Array(caches.all)
+    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
+    // has been reset, it makes other threads wait.
+    if sharing != .custom { caches.discardAll(&garbage) }
+    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
+  }
+
+  /// The user's storages. Call this under the tree lock.
+  final var storages: [any UDIStorage] { hasCaches ? caches.all.compactMap(\.custom?.storage) : [] }
+
+  /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
+  /// tree lock.
+  final func forEachOwned(_ body: (AnyObject) -> Void) {
+    if let owned = shown?.owned { body(owned) }
+    guard hasCaches else { return }
+    for cache in caches.all { if let owned = cache.kept?.owned { body(owned) } }
+  }
+}

@@ -19,7 +19,7 @@ enum Claim {
   /// Wait for another thread or task, which is making the instance; or for a thread that resets the user's storage, or
   /// stores an older instance there. The number is the waiter's.
   case wait(Creation, UInt)
-  /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that
+  /// Make the instance, and then call `end`. If the caller is a task, it has already been added to those that
   /// wait.
   case make(Creation, UInt?)
   /// Look for another keeper, because this one is no longer in use.
@@ -73,30 +73,30 @@ extension InstanceKeeper {
     }
   }
 
-  /// Ends a creation that has given no instance.
-  ///
-  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself.
-  func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
-    Tree.change { garbage in
-      _ = letGo(of: creation, isOver: wakes)
-      if wakes { creation.end(outcome) }
-      // Otherwise the provider would hold the arguments, although it keeps nothing for them.
-      discardCacheIfUnused(&garbage)
-      provider.leaveIfEnding(&garbage)
-    }
-  }
-
-  /// Ends a creation that has given an instance. Keeps the instance as the lifetime says, unless a reset or the
+  /// Ends a creation. If it has given an instance, keeps the instance as the lifetime says, unless a reset or the
   /// provider's removal has dropped it in the meantime.
   ///
-  /// - Parameter wakes: Whether to pass the instance to those that wait. A task does that itself.
-  func keep(_ instance: Instance, of creation: Creation, wakes: Bool = true) {
+  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run the
+  ///   completion or the closer; until then, closing the context has to wait for the creation.
+  func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
     let isWeak = provider.sharing == .weak
-    if isWeak, instance.isBox { provider.reportWeakValue(instance) }
-    if let custom { store(instance, in: custom, creation) }
+    if case .made(let instance) = outcome {
+      if isWeak, instance.isBox { provider.reportWeakValue(instance) }
+      if let custom { store(instance, in: custom, creation) }
+    }
     Tree.change { garbage in
-      let isCurrent = letGo(of: creation, isOver: wakes)
-      if wakes { creation.end(.made(instance)) }
+      // After a reset, it is not.
+      let isCurrent = self.creation === creation
+      if isCurrent {
+        self.creation = nil
+        if !wakes, isIndependent, let node = provider.node { creation.noteDropped(by: node) }
+      }
+      if wakes { creation.end(outcome) }
+      guard case .made(let instance) = outcome else {
+        // Otherwise the provider would hold the arguments, although it keeps nothing for them.
+        discardCacheIfUnused(&garbage)
+        return provider.leaveIfEnding(&garbage)
+      }
       // What `provide` was given has been noted then, and is only given out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
         provider.noteUnclosed(instance, number)
@@ -127,17 +127,6 @@ extension InstanceKeeper {
   var creation: Creation? {
     get { if let cache { cache.creation } else { provider.creation } }
     nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
-  }
-
-  /// Forgets a creation. If its task still runs a completion or a closer, closing the context has to wait for that.
-  ///
-  /// - Returns: Whether it was the current one.
-  private func letGo(of creation: Creation, isOver: Bool) -> Bool {
-    // After a reset, it is not.
-    guard self.creation === creation else { return false }
-    self.creation = nil
-    if !isOver, isIndependent, let node = provider.node { creation.noteDropped(by: node) }
-    return true
   }
 
   /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether
@@ -179,50 +168,6 @@ extension Provider {
     return InstanceKeeper(provider: self, cache: cache)
   }
 
-  /// Whether a cache or a user's storage keeps an instance for the given arguments. Do not call this under a lock,
-  /// because it compares arguments and asks the storage, which is user code.
-  final func keepsInstance(for arguments: [Any]) -> Bool {
-    let values = arguments.compactMap(ArgumentKey.comparable)
-    guard values.count == arguments.count else { return false }
-    let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
-    let candidates = Tree.change { _ in hasCaches ? caches.find(key?.digest ?? 0) : [] }
-    guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
-    if let custom = cache.custom { return custom.load() != nil }
-    return Tree.change { garbage in
-      guard let kept = cache.kept, let instance = kept.instance else { return false }
-      garbage.add(instance.object, of: kept)
-      return true
-    }
-  }
-
-  /// Discards caches that are not in use, if it is time for that. Users' storages are checked with no lock held.
-  private final func sweepCaches(sparing new: InstanceCache) {
-    let candidates = Tree.change { _ in caches.beginSweep() }
-    if candidates.isEmpty { return }
-    let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }
-    Tree.change { garbage in caches.endSweep(empty, &garbage) }
-  }
-
-  /// Drops all instances that are kept or are being made in caches. Call this under the tree lock.
-  final func dropCaches(_ garbage: inout Garbage) {
-    let all = Array(caches.all)
-    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
-    // has been reset, it makes other threads wait.
-    if sharing != .custom { caches.discardAll(&garbage) }
-    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
-  }
-
-  /// The user's storages. Call this under the tree lock.
-  final var storages: [any UDIStorage] { hasCaches ? caches.all.compactMap(\.custom?.storage) : [] }
-
-  /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
-  /// tree lock.
-  final func forEachOwned(_ body: (AnyObject) -> Void) {
-    if let owned = shown?.owned { body(owned) }
-    guard hasCaches else { return }
-    for cache in caches.all { if let owned = cache.kept?.owned { body(owned) } }
-  }
-
   /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of to
   /// the provider, unless they refer to a binding, which takes precedence.
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
@@ -246,5 +191,51 @@ extension Provider {
     entry.node = nil
     garbage.add(entry)
     leaveIfEnding(&garbage)
+  }
+}
+
+// MARK: - The entry for what is kept
+
+/// The entry for an instance that a provider keeps. Slots refer to this entry instead of to the provider.
+class InstanceEntry: Entry, @unchecked Sendable {
+  // Unchecked: this class adds only properties that stay constant until `deinit`.
+
+  /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.
+  final var owned: AnyObject? { unsafe uncheckedOwned }
+  /// Written only in `init` and `deinit`.
+  @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
+  private let provider: Unretained<Provider>
+
+  /// - Parameter isWeak: Whether to hold the instance weakly, because its users keep it alive.
+  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool) {
+    self.provider = Unretained(provider)
+    unsafe uncheckedOwned = isWeak ? nil : instance.object
+    super.init(
+      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
+      isExact: provider.makesExactType, provider.reach, provider.site)
+  }
+
+  deinit {
+    // The context that owns this entry can be released on any thread, but an instance that is not `Sendable` must be
+    // released on the main actor.
+    guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
+    releaseOnMainActor(consume owned)
+  }
+
+  /// The instance, or nil if it has been released.
+  final var instance: Instance? {
+    (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
+  }
+
+  override func withdraw(_ garbage: inout Garbage) {
+    provider.object.forget(self, &garbage)
+  }
+
+  /// The provider that made the instance. Call this only under a lock that guards a slot that refers to this entry. As
+  /// long as the slot refers to the entry, the provider is alive.
+  final var maker: Provider { provider.object }
+
+  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+    instance
   }
 }

@@ -59,7 +59,9 @@ final class AsyncCall: @unchecked Sendable {
     self.arguments = arguments
     // Arguments that cannot be compared count as different.
     if !beginsActivity, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
-    if depth > Self.depthLimit { throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10))) }
+    if depth > Self.depthLimit {
+      throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10)))
+    }
   }
 
   /// Begins a call of a provider's closer.

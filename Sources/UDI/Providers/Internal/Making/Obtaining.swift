@@ -137,7 +137,7 @@ struct Obtaining: Sendable {
 
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
     func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
-      instance.value(as: type, isExact: unmade.provider.makes(type)).map { Instance($0) }
+      instance.value(as: type, isExact: unmade.provider.madeType == type).map { Instance($0) }
     }
     guard let exact = _openExistential(request.type, do: cast) else {
       throw ProviderFailure.notConvertible(from: unmade.provider.madeType)

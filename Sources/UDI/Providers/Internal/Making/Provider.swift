@@ -106,7 +106,7 @@ class Provider: Entry, @unchecked Sendable {
   /// The types of the factory's arguments, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { fixedExtras?.wanted }
 
-  override final func makes(_ type: Any.Type) -> Bool { madeType == type }
+  override final var instanceType: Any.Type? { madeType }
 
   /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
