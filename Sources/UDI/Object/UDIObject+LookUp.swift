@@ -27,8 +27,8 @@ extension UDIAttachment {
   ) {
     let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    unsafe finish(answer, in: context, request, for: owner, into: memory)
+    unsafe finish(
+      answer, in: context, type, reach, named: name, search: search, at: site, for: owner, into: memory)
   }
 
   /// Looks up a dependency, and throws if there is none.
@@ -43,8 +43,8 @@ extension UDIAttachment {
   ) throws {
     let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    try unsafe finishOrThrow(answer, in: context, request, for: owner, into: memory)
+    try unsafe finishOrThrow(
+      answer, in: context, type, reach, named: name, search: search, at: site, for: owner, into: memory)
   }
 
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment
@@ -74,16 +74,20 @@ extension UDIAttachment {
     return (answer, context)
   }
 
+  // The request is made in the next two functions. If it were made before they are called, a hit ("object" in
+  // `Benchmarks/instructions`) would exceed its limit.
+
   /// Finishes a lookup whose answer has not been written to the memory.
   ///
   /// - Parameter context: The attached context, if the answer is an entry that has to make the instance.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, _ request: consuming LookupRequest,
-    for owner: AnyObject,
+    _ answer: consuming LookupAnswer, in context: UDIContext?, _ type: Any.Type, _ reach: UDIReach,
+    named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
+    let request = LookupRequest(type, reach, named: name, search: search, at: site)
     guard let context = context ?? contextForLink("link", isRequired: false, request, for: owner) else { return }
     let memory = unsafe InstanceMemory(address: memory)
     // The object might hold no context, so the lookup begins again.
@@ -97,10 +101,11 @@ extension UDIAttachment {
   /// Finishes a lookup for `require` whose answer has not been written to the memory.
   @inline(never)
   private func finishOrThrow(
-    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, _ request: consuming LookupRequest,
-    for owner: AnyObject,
+    _ answer: consuming LookupAnswer, in context: UDIContext?, _ type: Any.Type, _ reach: UDIReach,
+    named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) throws {
+    let request = LookupRequest(type, reach, named: name, search: search, at: site)
     let context = try context ?? contextForLink(requiredFor: "require", request, for: owner)
     let memory = unsafe InstanceMemory(address: memory)
     if case .undecided = answer { answer = context.attempt(request, into: memory) }
