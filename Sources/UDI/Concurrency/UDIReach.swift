@@ -8,7 +8,7 @@
 public struct UDIReach: Equatable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly.
 
-  /// The bits that a `LookupForm` takes from a `TypeToken`.
+  /// The bits that a `WantedType` takes from a `TypeToken`.
   @usableFromInline let mask: UInt
 
   @inlinable

@@ -38,8 +38,8 @@ extension UDIContext {
   ) -> LookupAnswer {
     let token = TypeToken.of(type)
     let key = token.keyID(named: name)
-    let wanted = LookupForm(token, reach)
-    return withNode { unsafe $0.attempt(key, wanted, search, into: memory) }
+    let wanted = WantedType(token, reach)
+    return withNode { unsafe $0.attempt(key, as: wanted, search: search, into: memory) }
   }
 
   func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
@@ -125,12 +125,12 @@ extension UDIContext {
     _ request: LookupRequest, mustMake: Bool, for asker: AnyObject?, into memory: InstanceMemory
   ) -> LookupAnswer {
     let token = TypeToken.of(request.type)
-    let wanted = mustMake ? LookupForm(casting: request.reach) : LookupForm(token, request.reach)
+    let wanted = mustMake ? WantedType(casting: request.reach) : WantedType(token, request.reach)
     let key = token.keyID(named: request.name)
     let dependent = presentDependent(asker)
     return change { node, garbage in
       unsafe node.locate(
-        key, wanted, request.search, mustMake: mustMake, isFresh: request.isFresh, for: dependent,
+        key, as: wanted, search: request.search, mustMake: mustMake, isFresh: request.isFresh, for: dependent,
         into: memory.address, &garbage)
     }
   }

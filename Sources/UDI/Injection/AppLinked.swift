@@ -21,7 +21,7 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(name, search, .never, fileID, line, .mainActor)
+    link = PropertyLink(.mainActor, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class.
@@ -68,6 +68,6 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(name, search, .never, fileID, line, .anywhere)
+    link = PropertyLink(.anywhere, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
   }
 }

@@ -34,7 +34,7 @@ public struct Linked<Dependency> {
     named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(name, search, keeping, fileID, line, .mainActor)
+    link = PropertyLink(.mainActor, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -88,7 +88,7 @@ extension Linked where Dependency: Sendable {
     named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(name, search, keeping, fileID, line, .anywhere)
+    link = PropertyLink(.anywhere, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
   }
 }
 

@@ -20,15 +20,15 @@ struct PropertyLink<Dependency> {
   @usableFromInline static var pinned: UInt { .max }
 
   init(
-    _ name: UDIName?, _ search: UDISearch?, _ keeping: UDIKeeping = .strongly, isRequired: Bool = false,
-    _ fileID: StaticString, _ line: UInt, _ reach: UDIReach
+    _ reach: UDIReach, named name: UDIName?, search: UDISearch?, keeps keeping: UDIKeeping = .strongly,
+    isRequired: Bool = false, at site: UDICallSite
   ) {
     self.name = name
     self.search = search
     self.keeping = keeping
     self.isRequired = isRequired
     self.reach = reach
-    site = UDICallSite(fileID, line)
+    self.site = site
   }
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main

@@ -27,7 +27,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(name, search, isRequired: true, fileID, line, .mainActor)
+    link = PropertyLink(.mainActor, named: name, search: search, isRequired: true, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -80,7 +80,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(name, search, isRequired: true, fileID, line, .anywhere)
+    link = PropertyLink(.anywhere, named: name, search: search, isRequired: true, at: UDICallSite(fileID, line))
   }
 }
 
@@ -101,6 +101,6 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    link = PropertyLink(name, search, isRequired: true, fileID, line, .mainActor)
+    link = PropertyLink(.mainActor, named: name, search: search, isRequired: true, at: UDICallSite(fileID, line))
   }
 }

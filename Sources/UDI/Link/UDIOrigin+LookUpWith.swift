@@ -100,7 +100,8 @@ extension UDIContext {
   fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     let key = TypeToken.of(request.type).keyID(named: request.name)
     let answer = withNode { node in
-      unsafe node.attempt(key, LookupForm(casting: request.reach), request.search, into: memory.address)
+      unsafe node.attempt(
+        key, as: WantedType(casting: request.reach), search: request.search, into: memory.address)
     }
     if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
     return .undecided

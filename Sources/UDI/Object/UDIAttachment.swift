@@ -179,7 +179,7 @@ extension UDIAttachment {
     switch state {
     case .attached(let context): return context
     case .none:
-      noteUnattachedUse(owner, verb, what, site)
+      noteUnattachedUse(of: verb, by: owner, what, at: site)
       return AppContext
     case .gone:
       UDIReporter.current.report(
@@ -196,7 +196,7 @@ extension UDIAttachment {
   /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
   /// recording is on, marks the app context, so that the lookup is recorded.
   @inline(never)
-  private func noteUnattachedUse(_ owner: AnyObject, _ verb: String, _ what: () -> String, _ site: UDICallSite) {
+  private func noteUnattachedUse(of verb: String, by owner: AnyObject, _ what: () -> String, at site: UDICallSite) {
     if UDIRecording.isOn { AppContext.recordLookups() }
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current

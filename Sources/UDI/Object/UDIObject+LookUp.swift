@@ -67,7 +67,7 @@ extension UDIAttachment {
       lock.unlock()
       return (.undecided, nil)
     }
-    let answer = unsafe node.attempt(key, LookupForm(token, reach), search, into: memory)
+    let answer = unsafe node.attempt(key, as: WantedType(token, reach), search: search, into: memory)
     // The caller needs the context to make the instance, after the lock has been released.
     let context: UDIContext? = if case .provided = answer { unsafe attached } else { nil }
     lock.unlock()

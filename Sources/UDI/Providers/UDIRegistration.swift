@@ -86,7 +86,7 @@ extension UDIRegistration {
   ) -> UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, even if it was registered under a type that is not
     // `Sendable`. For a protocol, this is not guaranteed.
-    serve(type, name, type is AnyClass ? .anywhere : entry.reach, UDICallSite(fileID, line))
+    serve(type, type is AnyClass ? .anywhere : entry.reach, named: name, at: UDICallSite(fileID, line))
     return self
   }
 
@@ -105,11 +105,11 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // Even if the instance is `Sendable`, its conformance to the other type might belong to the main actor.
-    serve(type, name, .mainActor, UDICallSite(fileID, line))
+    serve(type, .mainActor, named: name, at: UDICallSite(fileID, line))
     return self
   }
 
-  private func serve<Other>(_ type: Other.Type, _ name: UDIName?, _ reach: UDIReach, _ site: UDICallSite) {
+  private func serve<Other>(_ type: Other.Type, _ reach: UDIReach, named name: UDIName?, at site: UDICallSite) {
     checkStaticType(type, Other.self, at: "\(site.fileID):\(site.line): ")
     guard let provider = entry as? Provider else {
       fatalError(
@@ -255,7 +255,7 @@ extension UDIRegistration {
     var bound: Dependency?
     // As in a lookup, the instance is cast if it was stored as a different type with the same name.
     let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
-      unsafe entry.answer(LookupForm(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
+      unsafe entry.answer(WantedType(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
     }
     switch answer {
     case .object(let object): return object as? Dependency

@@ -42,18 +42,18 @@ struct Survey {
       explanation.makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
     }
     first.visit(explanation.search) { branch in
-      lookBelow(branch, limit: limit)
+      addBranch(branch, limit: limit)
       return answer != nil || explanation.isAbridged ? () : nil
     } alone: { node in
       explanation.isAbridged = explanation.contexts.count + explanation.omittedCount >= limit
-      if !explanation.isAbridged { look(at: node) }
+      if !explanation.isAbridged { add(node) }
       return answer != nil || explanation.isAbridged ? () : nil
     }
     if limit == .max { noteDependents(from: first) }
     if answer != nil { return }
     if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
     if first.treeLocked.state.isEnding { explanation.cause = .contextClosed(fullPath: explanation.fullPath) }
-    lookOutside(from: first, limit: limit)
+    findOutside(from: first, limit: limit)
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.
@@ -74,21 +74,21 @@ struct Survey {
   }
 
   /// Visits a node and all nodes below it, level by level. Stops at the end of the level on which the answer was found.
-  private mutating func lookBelow(_ first: Node, limit: Int) {
+  private mutating func addBranch(_ first: Node, limit: Int) {
     var levels: [Int] = []
     var nodes = BreadthFirst(first, entersScopes: false, limit: limit)
     while let element = nodes.next() {
       let level = element.parent.map { levels[$0] + 1 } ?? 0
       if answer != nil, level > levels.last ?? 0 { return }
       levels.append(level)
-      look(at: element.node)
+      add(element.node)
     }
     explanation.isAbridged = nodes.isCutShort
   }
 
   /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its
   /// entries for other types as candidates.
-  private mutating func look(at node: Node) {
+  private mutating func add(_ node: Node) {
     let own = sightings(of: key, at: node)
     answer = answer ?? found(among: own, at: node)
     firstDead = firstDead ?? own.first?.source
@@ -132,7 +132,7 @@ struct Survey {
   /// - Parameter limit: The maximum number of contexts to visit in order to find scopes.
   /// - Complexity: O(depth) for places outside scopes. O(contexts) for places in scopes, because the index does not
   ///   cover them.
-  private mutating func lookOutside(from first: Node, limit: Int) {
+  private mutating func findOutside(from first: Node, limit: Int) {
     var rest = limit
     var visited: Node?
     for node in first.andAncestors {

@@ -7,7 +7,7 @@ struct TypeToken {
   // Marked safe, because every token is made from an identity or from another token's word, and identities are never
   // freed.
 
-  /// The address of the `TypeIdentity`, with the facts and `LookupForm.constantFacts` in the lowest four bits, which
+  /// The address of the `TypeIdentity`, with the facts and `WantedType.constantFacts` in the lowest four bits, which
   /// are 0 in the address of any object.
   let word: UInt
 
@@ -35,7 +35,7 @@ struct TypeToken {
 
   /// Whether this type is the one that is recorded for its key (`TypeIdentity.metatype`). Bindings under the key are
   /// normally stored as the recorded type, so their stored words can be used without a cast.
-  @inline(__always) var isExact: Bool { word & LookupForm.exactFacts == LookupForm.exactFacts }
+  @inline(__always) var isExact: Bool { word & WantedType.exactFacts == WantedType.exactFacts }
 
   /// Whether every value of the type consists of one to three words, of which the first is a reference to a class
   /// instance; see `TypeMetadata.holdsReferences`.
@@ -46,8 +46,8 @@ struct TypeToken {
 
 extension TypeToken {
   init(_ identity: TypeIdentity, _ type: Any.Type) {
-    var facts = LookupForm.constantFacts
-    if identity.metatype == ObjectIdentifier(type) { facts |= LookupForm.exactFacts }
+    var facts = WantedType.constantFacts
+    if identity.metatype == ObjectIdentifier(type) { facts |= WantedType.exactFacts }
     if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
     let address = Unretained(identity).address
     precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
@@ -57,9 +57,9 @@ extension TypeToken {
 
 /// The type that a lookup asks for, and the lookup's reach.
 ///
-/// The bits are chosen so that a single `&` makes a form from a `TypeToken`, and another `&` compares it with an
-/// ``EntryForm``.
-struct LookupForm {
+/// The bits are chosen so that a single `&` makes them from a `TypeToken`, and another `&` compares them with those of a
+/// `RegisteredType`.
+struct WantedType {
   let bits: UInt
 
   /// Whether the lookup asks for exactly the type that is recorded for its key (`TypeToken.isExact`).
@@ -70,7 +70,7 @@ struct LookupForm {
 
   fileprivate static var isForSendable: UInt { 0b100 }
 
-  /// Bits of a `TypeToken` from which a form is made. `exactFacts` says whether the type is exact, with one bit for
+  /// Bits of a `TypeToken` from which the bits here are made. `exactFacts` says whether the type is exact, with one bit for
   /// each reach. `constantFacts` is always set.
   static var exactFacts: UInt { 0b011 }
   static var constantFacts: UInt { isForSendable }
@@ -78,7 +78,7 @@ struct LookupForm {
   @inline(__always)
   init(_ token: TypeToken, _ reach: UDIReach) { bits = token.word & reach.mask }
 
-  /// Makes a form that fits no entry, so the lookup casts the object instead of using the entry's stored words.
+  /// Makes one that fits no entry, so the lookup casts the object instead of using the entry's stored words.
   init(casting reach: UDIReach) { bits = reach.mask & ~Self.exactFacts }
 }
 

@@ -28,7 +28,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// How a lookup handles the entry. Set before any slot refers to the entry.
   final var kind: Kind
   /// The type and the reach that the dependency was registered with.
-  final let registered: EntryForm
+  final let registered: RegisteredType
   /// Whether a look (a lookup for a watcher) added the entry to its context; see `ChangeKind`.
   final var comesFromLook = false
   /// The entry's number in the order of registration in its context.
@@ -47,7 +47,7 @@ class Entry: WeakEntry, @unchecked Sendable {
     _ site: UDICallSite
   ) {
     self.kind = kind
-    registered = EntryForm(isExact: isExact && form.isComplete, reach)
+    registered = RegisteredType(isExact: isExact && form.isComplete, reach)
     self.key = key
     self.site = site
     super.init(form, isWeak: isWeak)
@@ -89,9 +89,9 @@ class Entry: WeakEntry, @unchecked Sendable {
 extension Entry {
   /// Answers with the dependency as the requested type.
   @inline(__always)
-  func answer(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(lookup, into: memory) }
-    guard registered.fits(lookup) else { return answerToBeCast(lookup.reach) }
+  func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(wanted, into: memory) }
+    guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
     guard let object else { return .undecided }
     unsafe form.write(object, to: memory)
     return .written
@@ -100,15 +100,15 @@ extension Entry {
   /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind
   /// bindings, with the provider that a live binding hides. Called under the tree lock.
   func answerToMake(
-    _ form: LookupForm, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+    _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
     switch kind {
     case .observed, .owned, .boxed:
       return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
-    case .binding where behindBindings && !registered.isRefused(to: form.reach):
+    case .binding where behindBindings && !registered.isRefused(to: wanted.reach):
       if liveObject(&garbage) == nil { return .undecided }
       return node?.provider(keyID).map { .provided($0) } ?? .nothing
-    default: return unsafe answer(form, into: memory)
+    default: return unsafe answer(wanted, into: memory)
     }
   }
 
@@ -122,12 +122,12 @@ extension Entry {
   }
 
   @inline(__always)
-  private func answerOwned(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  private func answerOwned(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
-      return kind == .graphProvider ? unsafe answerFromGraph(lookup, into: memory) : .provided(self)
+      return kind == .graphProvider ? unsafe answerFromGraph(wanted, into: memory) : .provided(self)
     }
-    guard registered.fits(lookup) else {
-      return registered.isRefused(to: lookup.reach) ? .provided(self) : .object(owned)
+    guard registered.fits(wanted) else {
+      return registered.isRefused(to: wanted.reach) ? .provided(self) : .object(owned)
     }
     unsafe form.write(owned, to: memory)
     return .written
@@ -136,9 +136,9 @@ extension Entry {
   /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has
   /// made. In this case, the method writes the instance without retaining the provider.
   @inline(never)
-  func answerFromGraph(_ lookup: LookupForm, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard lookup.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
-      !registered.isRefused(to: lookup.reach)
+  func answerFromGraph(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard wanted.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
+      !registered.isRefused(to: wanted.reach)
     else {
       return .provided(self)
     }
@@ -192,7 +192,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
 }
 
 /// The type that an entry was registered under, and its reach.
-struct EntryForm {
+struct RegisteredType {
   private let bits: UInt8
 
   /// - Parameters:
@@ -210,7 +210,7 @@ struct EntryForm {
   /// Whether a lookup may take the entry's stored words as they are: the lookup may have the dependency, and asks for
   /// exactly the type that the words belong to.
   @inline(__always)
-  func fits(_ form: LookupForm) -> Bool { UInt(bits) & form.bits != 0 }
+  func fits(_ wanted: WantedType) -> Bool { UInt(bits) & wanted.bits != 0 }
 
   /// Whether the dependency must be refused to a lookup, because the lookup asks for a `Sendable` type but the entry
   /// was registered under a type that is not `Sendable`.

@@ -12,28 +12,28 @@ final class FoundDependencies {
   let count: Int
   /// Whether a dead entry was withdrawn whose context has another entry for the same key.
   let hasUncovered: Bool
-  private let lookup: LookupForm
+  private let wanted: WantedType
 
   /// Loads the entries, and withdraws the dead ones. Called under the tree lock.
-  init(_ entries: ContiguousArray<Unretained<Entry>>, _ lookup: LookupForm, _ garbage: inout Garbage) {
+  init(_ entries: ContiguousArray<Unretained<Entry>>, as wanted: WantedType, _ garbage: inout Garbage) {
     var found: ContiguousArray<Found> = []
     var hasUncovered = false
     found.reserveCapacity(entries.count)
     for entry in entries.reversed() {
-      if let next = entry.read({ Self.find($0, lookup, &hasUncovered, &garbage) }) { found.append(next) }
+      if let next = entry.read({ Self.find($0, as: wanted, &hasUncovered, &garbage) }) { found.append(next) }
     }
     count = found.count
     unsafe rest = found
     self.hasUncovered = hasUncovered
-    self.lookup = lookup
+    self.wanted = wanted
   }
 
   private static func find(
-    _ entry: Entry, _ lookup: LookupForm, _ hasUncovered: inout Bool, _ garbage: inout Garbage
+    _ entry: Entry, as wanted: WantedType, _ hasUncovered: inout Bool, _ garbage: inout Garbage
   ) -> Found? {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
-    if entry.registered.isRefused(to: lookup.reach) { return nil }
+    if entry.registered.isRefused(to: wanted.reach) { return nil }
     switch entry.kind {
     case .binding, .observed:
       if let object = entry.object { return (entry, object) }
@@ -57,9 +57,9 @@ final class FoundDependencies {
     guard let (entry, object) = unsafe rest.popLast() else { return .nothing }
     guard let object else {
       // A factory that ran earlier in this lookup might have linked the instance already.
-      return entry.kind == .graphProvider ? unsafe entry.answerFromGraph(lookup, into: memory) : .provided(entry)
+      return entry.kind == .graphProvider ? unsafe entry.answerFromGraph(wanted, into: memory) : .provided(entry)
     }
-    guard entry.registered.fits(lookup) else { return .object(object) }
+    guard entry.registered.fits(wanted) else { return .object(object) }
     unsafe entry.form.write(object, to: memory)
     return .written
   }

@@ -9,16 +9,16 @@ extension Node {
   func allDependencies(_ request: LookupRequest, ofAnyName: Bool) -> FoundDependencies {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
-    let form = LookupForm(token, request.reach)
+    let wanted = WantedType(token, request.reach)
     return Tree.change { garbage in
       let search = direction(of: request.search)
       let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: request.name)]
-      var found = FoundDependencies(bindings(keys, search), form, &garbage)
+      var found = FoundDependencies(bindings(keys, search), as: wanted, &garbage)
       while found.hasUncovered {
         // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
         // everything is collected again.
         garbage.add(found)
-        found = FoundDependencies(bindings(keys, search), form, &garbage)
+        found = FoundDependencies(bindings(keys, search), as: wanted, &garbage)
       }
       return found
     }

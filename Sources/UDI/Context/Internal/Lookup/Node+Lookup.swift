@@ -10,7 +10,7 @@ extension Node {
   /// node's slot also answers for all nodes below.
   @inline(__always)
   func attempt(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
     guard !shared.isRecorded else {
@@ -19,10 +19,10 @@ extension Node {
     }
     // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
     guard let slot = shared.slots.find(key), slot.element.state.depth == 0 || looksBelow(search) else {
-      return unsafe attemptAbove(key, form, search, into: memory)
+      return unsafe attemptAbove(key, as: wanted, search: search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.
-    let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
+    let answer = slot.element.state.best.read { unsafe $0.answer(wanted, into: memory) }
     lock.unlock()
     return answer
   }
@@ -30,7 +30,7 @@ extension Node {
   /// Continues the lookup in the contexts above. The caller has locked this node; this method unlocks it.
   @inline(never)
   private func attemptAbove(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, into memory: UnsafeMutableRawPointer
+    _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     var node = self
     if looksAbove(search) {
@@ -38,7 +38,7 @@ extension Node {
         node.climb(to: parent)
         node = parent
         if let slot = node.shared.slots.find(key), slot.element.state.depth == 0 {
-          let answer = slot.element.state.best.read { unsafe $0.answer(form, into: memory) }
+          let answer = slot.element.state.best.read { unsafe $0.answer(wanted, into: memory) }
           node.lock.unlock()
           return answer
         }
@@ -65,15 +65,15 @@ extension Node {
   ///   - isFresh: Whether a binding is no answer either, so that the provider behind it is the answer.
   ///   - dependent: Whose use is recorded; nil to record nothing.
   func locate(
-    _ key: UInt64, _ form: LookupForm, _ search: UDISearch?, mustMake: Bool, isFresh: Bool, for dependent: Dependent?,
-    into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+    _ key: UInt64, as wanted: WantedType, search: UDISearch?, mustMake: Bool, isFresh: Bool,
+    for dependent: Dependent?, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
     if !UDIRecording.isOn { stopRecordingLookups() }
     while let entry = nearestEntry(key, direction(of: search)) {
       let answer = entry.read { entry in
         mustMake
-          ? unsafe entry.answerToMake(form, behindBindings: isFresh, into: memory, &garbage)
-          : unsafe entry.answer(form, into: memory)
+          ? unsafe entry.answerToMake(wanted, behindBindings: isFresh, into: memory, &garbage)
+          : unsafe entry.answer(wanted, into: memory)
       }
       if case .undecided = answer {
         entry.read { $0.withdraw(&garbage) }
