@@ -62,7 +62,7 @@ extension UDIContext {
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
-    let key = KeyIdentity.of(.of(type), name)
+    let key = TypeToken.of(type).key(named: name)
     return change { node, garbage in
       guard let binding = node.ownBinding(key) else { return false }
       binding.takeOut(&garbage)
@@ -91,27 +91,5 @@ extension UDIContext {
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
     bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, .mainActor)
-  }
-}
-
-// MARK: - From typed verbs to the untyped core
-
-extension UDIContext {
-  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
-  /// compiler knows whether there is metadata.
-  @usableFromInline
-  func bind<Dependency>(
-    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach
-  ) {
-    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { request in
-      if UDIAttachment.areInUse { request.tellAttachment() }
-      let binding = Binding.make(request, binder: .context)
-      change { node, garbage in
-        // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
-        if AuditNotice.isOn { node.remember(self) }
-        node.bind(binding, moving: !isMulti, &garbage)
-      }
-    }
   }
 }

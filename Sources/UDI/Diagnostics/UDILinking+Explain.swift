@@ -80,7 +80,7 @@ extension UDIContext {
     of request: LookupRequest, with arguments: [Any] = [], isForMainActor: Bool = false, limit: Int = .max,
     failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
-    let key = KeyIdentity.of(.of(request.type), request.name)
+    let key = TypeToken.of(request.type).key(named: request.name)
     var survey = change { node, _ in Survey(key, from: node, request.search, limit: limit) }
     defer { survey.release() }
     var explanation = survey.explanation

@@ -61,7 +61,7 @@ extension UDIObject {
   /// - Complexity: O(bindings of this object), and O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
-    let key = KeyIdentity.of(.of(type), name)
+    let key = TypeToken.of(type).key(named: name)
     return Tree.change { garbage in _attachedContext.withdraw(where: { $0.key === key }, &garbage) }
   }
 }

@@ -31,7 +31,7 @@ extension UDIContext {
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
-    let identity = KeyIdentity.of(.of(type), name)
+    let identity = TypeToken.of(type).key(named: name)
     let done = change { node, garbage in
       var done = false
       if node.treeLocked.state == .closing { return false }

@@ -127,7 +127,7 @@ extension UDIRegistration {
     let target = (provider as? Alias)?.target ?? provider
     // The instances might be found under this key already. The type is then the same, or differs only in marker
     // protocols, as `any P & Sendable` differs from `any P`.
-    let key = KeyIdentity.of(.of(type), name)
+    let key = TypeToken.of(type).key(named: name)
     if provider.key === key || target.key === key { return }
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
     let mainActor = reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil

@@ -112,7 +112,7 @@ extension UDIContext {
   /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
   /// releases it.
   private func findsUnowned<Dependency>(_ updates: UDIUpdates<Dependency>) -> Bool {
-    let key = KeyIdentity.of(.of(updates.request.type), updates.request.name)
+    let key = TypeToken.of(updates.request.type).key(named: updates.request.name)
     return change { node, garbage in
       guard let entry = node.nearestEntry(key.id, node.direction(of: updates.request.search))?.object else {
         return false

@@ -274,9 +274,10 @@ extension UDIKey<any Errand> {
 
   /// The id of a key with a name is a hash of the type, too.
   @Test func oneNameOfTwoTypesMakesTwoKeys() {
-    let (key, other) = (KeyIdentity.of(.of((any Service).self), "x"), KeyIdentity.of(.of((any Other).self), "x"))
-    #expect(key.id != other.id && KeyIdentity.of(.of((any Service).self), "y").id != key.id)
-    #expect(key === KeyIdentity.of(.of((any Service).self), "x"))
+    let key = TypeToken.of((any Service).self).key(named: "x")
+    let other = TypeToken.of((any Other).self).key(named: "x")
+    #expect(key.id != other.id && TypeToken.of((any Service).self).key(named: "y").id != key.id)
+    #expect(key === TypeToken.of((any Service).self).key(named: "x"))
     #expect(key.id == TypeToken.of((any Service).self).keyID(named: "x"))
   }
 
@@ -287,7 +288,7 @@ extension UDIKey<any Errand> {
     let context = UDIContext(tag: "context")
     let mark = Mark()
     context.bind(mark, as: Mark.self, named: "mark")
-    weak let key = KeyIdentity.of(type, "mark")
+    weak let key = NamedKey.of(type, "mark")
     #expect(context.linkAll(Mark.self).count == 1 && key != nil, "the binding keeps its key")
     #expect(type.namedKeys.load(ordering: .relaxed) == 1)
     context.unbind(Mark.self, named: "mark")

@@ -101,19 +101,23 @@ package enum Tree {
     lock.lock()
     let result: Swift.Result<Result, Failure>
     do { result = .success(try body(&garbage)) } catch { result = .failure(error) }
-    let calls = unsafe afterwards.isEmpty ? [] : takeAfterwards()
-    lock.unlock()
-    garbage.release()
-    // No lock is held, which is necessary because user code may run here, for example an executor's.
-    for call in calls { call() }
+    if unsafe afterwards.isEmpty {
+      lock.unlock()
+      garbage.release()
+    } else {
+      endAndNotify(&garbage)
+    }
     return try result.get()
   }
 
   @inline(never)
-  private static func takeAfterwards() -> [() -> Void] {
+  private static func endAndNotify(_ garbage: inout Garbage) {
     let calls = unsafe afterwards
     unsafe afterwards = []
-    return calls
+    lock.unlock()
+    garbage.release()
+    // No lock is held, which is necessary because user code may run here, for example an executor's.
+    for call in calls { call() }
   }
 
   /// Arranges that a watcher is notified after the lock has been released.

@@ -23,12 +23,6 @@ package class KeyIdentity: @unchecked Sendable {
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
   }
 
-  /// Finds or makes the identity for `type` and `name`. Too slow for the hot path.
-  static func of(_ type: TypeIdentity, _ name: UDIName?) -> KeyIdentity {
-    guard let name else { return type }
-    return NamedKey.of(type, name)
-  }
-
   package final var typeName: String { type.text }
 
   final var type: TypeIdentity {

@@ -17,6 +17,12 @@ struct TypeToken {
   @inline(__always)
   static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
 
+  /// Finds or makes the key of this type and a name. Too slow for the hot path, which needs only the key's id.
+  func key(named name: UDIName?) -> KeyIdentity {
+    guard let name else { return identity.object }
+    return NamedKey.of(identity.object, name)
+  }
+
   /// The id of the key that has this type and the given name, if any; see `KeyIdentity`.
   @inline(__always)
   func keyID(named name: UDIName?) -> UInt64 {

@@ -18,7 +18,7 @@ final class Consumer<Dependency> {
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.
   init(_ context: UDIContext?, _ request: LookupRequest) {
     Resolution.prepare()
-    watcher = Watcher(.of(.of(request.type), request.name), request.search)
+    watcher = Watcher(TypeToken.of(request.type).key(named: request.name), request.search)
     self.context = context
     self.request = request
     if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.notify(of: .end) }

@@ -98,3 +98,25 @@ struct BindRequest {
     }
   }
 }
+
+// MARK: - From typed verbs to the untyped core
+
+extension UDIContext {
+  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
+  /// compiler knows whether there is metadata.
+  @usableFromInline
+  func bind<Dependency>(
+    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
+    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach
+  ) {
+    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { request in
+      if UDIAttachment.areInUse { request.tellAttachment() }
+      let binding = Binding.make(request, binder: .context)
+      change { node, garbage in
+        // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
+        if AuditNotice.isOn { node.remember(self) }
+        node.bind(binding, moving: !isMulti, &garbage)
+      }
+    }
+  }
+}

@@ -33,7 +33,7 @@ class Binding: Entry, @unchecked Sendable {
     self.binder = binder
     isMulti = request.isMulti && binder != .context
     super.init(
-      .binding, request.form, isWeak: true, key: .of(token.identity.object, request.name), isExact: token.isExact,
+      .binding, request.form, isWeak: true, key: token.key(named: request.name), isExact: token.isExact,
       request.reach, request.site)
   }
 }

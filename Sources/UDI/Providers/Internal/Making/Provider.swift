@@ -93,7 +93,7 @@ class Provider: Entry, @unchecked Sendable {
     self.hasCompletion = hasCompletion
     fixedExtras = metadata == nil && wanted == nil && !isIsolated ? nil : FixedExtras(metadata, isolation, wanted)
     super.init(
-      .provider, .none, isWeak: false, key: .of(token.identity.object, name), isExact: token.isExact, reach, site)
+      .provider, .none, isWeak: false, key: token.key(named: name), isExact: token.isExact, reach, site)
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
