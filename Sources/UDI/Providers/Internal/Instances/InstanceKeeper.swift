@@ -76,11 +76,17 @@ extension InstanceKeeper {
   /// Ends a creation. If it has given an instance, keeps the instance as the lifetime says, unless a reset or the
   /// provider's removal has dropped it in the meantime.
   ///
-  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run the
-  ///   completion or the closer; until then, closing the context has to wait for the creation.
-  func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
+  /// - Parameters:
+  ///   - instance: The new instance, if there is one.
+  ///   - outcome: What those that wait get.
+  ///   - wakes: Whether to wake them. A task does that itself, when it has also run the completion or the closer; until
+  ///     then, closing the context has to wait for the creation.
+  func end(
+    _ creation: Creation, keeping instance: Instance? = nil, _ outcome: @autoclosure () -> Creation.Outcome,
+    wakes: Bool = true
+  ) {
     let isWeak = provider.sharing == .weak
-    if case .made(let instance) = outcome {
+    if let instance {
       if isWeak, instance.isBox { provider.reportWeakValue(instance) }
       if let custom { store(instance, in: custom, creation) }
     }
@@ -91,8 +97,8 @@ extension InstanceKeeper {
         self.creation = nil
         if !wakes, isIndependent, let node = provider.node { creation.noteDropped(by: node) }
       }
-      if wakes { creation.end(outcome) }
-      guard case .made(let instance) = outcome else {
+      if wakes { creation.end(outcome()) }
+      guard let instance else {
         // Otherwise the provider would hold the arguments, although it keeps nothing for them.
         discardCacheIfUnused(&garbage)
         return provider.leaveIfEnding(&garbage)
