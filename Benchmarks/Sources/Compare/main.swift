@@ -1,6 +1,6 @@
 /// Measures the library against a floor in the same run, and fails if a limit is exceeded.
 ///
-/// Every scenario and the floor are sampled in turn, round after round, so that noise affects all of them alike. Usage:
+/// Every scenario and the floor are measured in turn, round after round, so that noise affects all of them alike. Usage:
 ///
 ///     Compare            all scenarios, a table, exit status 1 where a limit is exceeded
 ///     Compare --quick    only what does not depend on the clock: allocations and memory
