@@ -1,32 +1,30 @@
-/// What all scenarios took.
+/// What all scenarios took, and what they are divided by.
 struct Table {
   struct Row {
     let scenario: Scenario
     let nanoseconds: Double
-    let floor: Double
-    /// The time that is subtracted; see `Scenario.above`.
-    let above: Double
-    var ratio: Double { (nanoseconds - above) / floor }
-    var isOver: Bool { scenario.limit.map { ratio > $0 } ?? false }
+    /// The nanoseconds of what the scenario is divided by.
+    let base: Double
+    var ratio: Double { nanoseconds / base }
+    var isOver: Bool { scenario.judgement.limit.map { ratio > $0 } ?? false }
   }
 
   let rows: [Row]
 
   var failures: [String] {
     rows.filter(\.isOver).map {
-      "\($0.scenario.name): \(rounded($0.ratio)), more than \(rounded($0.scenario.limit ?? 0))"
+      "\($0.scenario.name): \(rounded($0.ratio)), more than \(rounded($0.scenario.judgement.limit ?? 0))"
     }
   }
 
   func rendered(allocations: [Double]) -> String {
     let head =
-      pad("scenario", 56) + ["ns", "floor", "ratio", "limit", "allocs"].map { right($0, 9) }.joined()
+      pad("scenario", 56) + ["ns", "ratio", "limit", "allocs"].map { right($0, 9) }.joined() + "  divided by"
     let lines = zip(rows, allocations).map { row, count in
       pad(row.scenario.name, 56)
         + [
-          rounded(row.nanoseconds), rounded(row.floor), rounded(row.ratio),
-          row.scenario.limit.map(rounded) ?? "", rounded(count),
-        ].map { right($0, 9) }.joined()
+          rounded(row.nanoseconds), rounded(row.ratio), row.scenario.judgement.limit.map(rounded) ?? "", rounded(count),
+        ].map { right($0, 9) }.joined() + "  " + (row.scenario.judgement.base ?? "the floor")
     }
     return ([head] + lines).joined(separator: "\n")
   }
@@ -39,10 +37,10 @@ func measure(_ scenarios: [Scenario]) -> Table {
   let byName = Dictionary(uniqueKeysWithValues: zip(scenarios.map(\.name), medians))
   return Table(
     rows: zip(scenarios, medians).map { scenario, median in
-      Table.Row(
-        scenario: scenario, nanoseconds: median,
-        floor: scenario.comparedWith.flatMap { byName[$0] } ?? medians[0],
-        above: scenario.above.flatMap { byName[$0] } ?? 0)
+      guard let base = byName[scenario.judgement.base ?? floorName] else {
+        fatalError("\(scenario.name): there is no scenario that it could be divided by")
+      }
+      return Table.Row(scenario: scenario, nanoseconds: median, base: base)
     })
 }
 
