@@ -19,7 +19,7 @@ enum Claim {
   /// Wait for another thread or task, which is making the instance; or for a thread that resets the user's storage, or
   /// stores an older instance there. The number is the waiter's.
   case wait(Creation, UInt)
-  /// Make the instance, and then call `end`. If the caller is a task, it has already been added to those that
+  /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that
   /// wait.
   case make(Creation, UInt?)
   /// Look for another keeper, because this one is no longer in use.
@@ -73,36 +73,32 @@ extension InstanceKeeper {
     }
   }
 
-  /// Ends a creation. If it has given an instance, keeps the instance as the lifetime says, unless a reset or the
+  /// Ends a creation that has given no instance.
+  ///
+  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run the
+  ///   completion or the closer.
+  func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
+    Tree.change { garbage in
+      if self.creation === creation { forgetCreation(isOver: wakes) }
+      if wakes { creation.end(outcome) }
+      // Otherwise the provider would hold the arguments, although it keeps nothing for them.
+      discardCacheIfUnused(&garbage)
+      provider.leaveIfEnding(&garbage)
+    }
+  }
+
+  /// Ends a creation that has given an instance. Keeps the instance as the lifetime says, unless a reset or the
   /// provider's removal has dropped it in the meantime.
   ///
-  /// - Parameters:
-  ///   - instance: The new instance, if there is one.
-  ///   - outcome: What those that wait get.
-  ///   - wakes: Whether to wake them. A task does that itself, when it has also run the completion or the closer; until
-  ///     then, closing the context has to wait for the creation.
-  func end(
-    _ creation: Creation, keeping instance: Instance? = nil, _ outcome: @autoclosure () -> Creation.Outcome,
-    wakes: Bool = true
-  ) {
+  /// - Parameter wakes: Whether to pass the instance to those that wait. A task does that itself.
+  func keep(_ instance: Instance, of creation: Creation, wakes: Bool = true) {
     let isWeak = provider.sharing == .weak
-    if let instance {
-      if isWeak, instance.isBox { provider.reportWeakValue(instance) }
-      if let custom { store(instance, in: custom, creation) }
-    }
+    if isWeak, instance.isBox { provider.reportWeakValue(instance) }
+    if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
-      // After a reset, it is not.
       let isCurrent = self.creation === creation
-      if isCurrent {
-        self.creation = nil
-        if !wakes, isIndependent, let node = provider.node { creation.noteDropped(by: node) }
-      }
-      if wakes { creation.end(outcome()) }
-      guard let instance else {
-        // Otherwise the provider would hold the arguments, although it keeps nothing for them.
-        discardCacheIfUnused(&garbage)
-        return provider.leaveIfEnding(&garbage)
-      }
+      if isCurrent { forgetCreation(isOver: wakes) }
+      if wakes { creation.end(.made(instance)) }
       // What `provide` was given has been noted then, and is only given out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
         provider.noteUnclosed(instance, number)
@@ -133,6 +129,13 @@ extension InstanceKeeper {
   var creation: Creation? {
     get { if let cache { cache.creation } else { provider.creation } }
     nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
+  }
+
+  /// Forgets the creation. If its task still runs a completion or a closer, closing the context has to wait for that.
+  @inline(__always)
+  private func forgetCreation(isOver: Bool) {
+    if !isOver, isIndependent, let node = provider.node { creation?.noteDropped(by: node) }
+    creation = nil
   }
 
   /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether

@@ -104,7 +104,11 @@ extension AsyncFactory {
       if hasFailed { forgetFailure() }
       let isWanted = place?.creation.beginKeeping() ?? true
       if let (keeper, creation) = place {
-        keeper.end(creation, keeping: isWanted ? instance : nil, .undecided, wakes: false)
+        if isWanted {
+          keeper.keep(instance, of: creation, wakes: false)
+        } else {
+          keeper.end(creation, .undecided, wakes: false)
+        }
       }
       await completion?(context, instance, arguments)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }

@@ -140,7 +140,7 @@ final class Factory: Provider, @unchecked Sendable {
       if hasFailed { forgetFailure() }
       if hasCompletion { thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) } }
       if let place {
-        place.keeper.end(place.creation, keeping: instance, .made(instance))
+        place.keeper.keep(instance, of: place.creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
