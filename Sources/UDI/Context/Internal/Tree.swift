@@ -96,18 +96,23 @@ package enum Tree {
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
-    lock.lock()
-    let result: Swift.Result<Result, Failure>
-    do { result = .success(try body(&garbage)) } catch { result = .failure(error) }
-    if unsafe afterwards.isEmpty {
+    // This is not a `defer`, because the compiler sometimes turns its body into a separate function.
+    @inline(__always)
+    func end() {
+      if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
       lock.unlock()
       garbage.release()
-    } else {
-      endAndNotify(&garbage)
     }
-    return try result.get()
+    lock.lock()
+    do {
+      let result = try body(&garbage)
+      end()
+      return result
+    } catch {
+      end()
+      throw error
+    }
   }
 
   @inline(never)
