@@ -96,23 +96,25 @@ package enum Tree {
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
+    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
     var garbage = Garbage()
-    // This is not a `defer`, because the compiler sometimes turns its body into a separate function.
-    @inline(__always)
-    func end() {
-      if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
-      lock.unlock()
-      garbage.release()
-    }
     lock.lock()
     do {
       let result = try body(&garbage)
-      end()
+      end(&garbage)
       return result
     } catch {
-      end()
+      end(&garbage)
       throw error
     }
+  }
+
+  /// Ends a change: releases the lock, and then releases what the change has dropped.
+  @inline(__always)
+  private static func end(_ garbage: inout Garbage) {
+    if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
+    lock.unlock()
+    garbage.release()
   }
 
   @inline(never)
