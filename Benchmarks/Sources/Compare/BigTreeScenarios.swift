@@ -21,26 +21,47 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
   let spread = (0..<found).map { _ in Plain() }
   for (index, object) in spread.enumerated() { contexts[index * 99 + 50].bind(object, as: (any Service).self) }
   keepAlive(root, spread as AnyObject)
+
+  // The same tree by hand, in which the same is bound.
+  var nodes = [NodeByHand("0")]
+  for index in 1..<100_000 { nodes.append(nodes[(index - 1) / 10].makeChild("\(index)")) }
+  for (index, node) in nodes.enumerated().dropFirst(1000) { node.bind(plain, as: keys[1 + index % 19].id) }
+  let service = ObjectIdentifier((any Service).self)
+  let spreadNodes = spread.indices.map { nodes[$0 * 99 + 50] }
+  for (node, object) in zip(spreadNodes, spread) { node.bind(object, as: service) }
+  let deepNode = nodes[5000]
+  keepAlive(nodes[0])
+
   expect("a hit in the last leaf") {
     root.link((any K0).self) === plain && inner.link((any K0).self) === plain
       && lastLeaf.link((any K0).self, search: .local) === plain
   }
 
   return [
-    .loop("miss, root of 100,000 contexts", limit: 0.9, allocatesNothing: true) { count in
+    .loop("miss, root of 100,000 contexts", .againstFloor(0.9), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(root.link((any Missing).self)) }
     },
     // The context is three levels below the root, and the lookup climbs to the root: 0.45 for each level.
-    .loop("miss, inside 100,000 contexts", limit: 0.9 + 3 * 0.45, allocatesNothing: true) { count in
+    .loop("miss, inside 100,000 contexts", .againstFloor(0.9 + 3 * 0.45), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(inner.link((any Missing).self)) }
     },
-    .loop("hit in the last leaf, from the root", limit: 1.7, allocatesNothing: true) { count in
+    .loop("hit in the last leaf, from the root", .againstFloor(2.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(root.link((any K0).self)) }
     },
-    .loop("hit in the last leaf, from inside", limit: 1.7, allocatesNothing: true) { count in
+    .loop("hit in the last leaf, from inside", .againstFloor(2.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(inner.link((any K0).self)) }
     },
-    Scenario("bind a fresh key at depth 4", limit: 7.5, operations: 1600) {
+    Scenario("by hand: bind a fresh key at depth 4", .printed, operations: 1600) {
+      var time = 0.0
+      for _ in 0..<100 {
+        time += timed { for key in freshKeys { deepNode.bind(plain, as: key.id) } }
+        for key in freshKeys { deepNode.unbind(key.id) }
+      }
+      return time
+    },
+    Scenario(
+      "bind a fresh key at depth 4", .against("by hand: bind a fresh key at depth 4", 1.7), operations: 1600
+    ) {
       var time = 0.0
       for _ in 0..<100 {
         time += timed { for key in freshKeys { key.multiBind(plain, deep) } }
@@ -48,7 +69,15 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
       }
       return time
     },
-    Scenario("unbind it", limit: 7.5, operations: 1600) {
+    Scenario("by hand: unbind it", .printed, operations: 1600) {
+      var time = 0.0
+      for _ in 0..<100 {
+        for key in freshKeys { deepNode.bind(plain, as: key.id) }
+        time += timed { for key in freshKeys { deepNode.unbind(key.id) } }
+      }
+      return time
+    },
+    Scenario("unbind it", .against("by hand: unbind it", 1.3), operations: 1600) {
       var time = 0.0
       for _ in 0..<100 {
         for key in freshKeys { key.multiBind(plain, deep) }
@@ -56,7 +85,17 @@ func bigTreeScenarios(_ plain: Plain) -> [Scenario] {
       }
       return time
     },
-    .loop("linkAll of 1,000 spread over them, each", limit: 3, operations: 20, perCall: found) { count in
+    .loop("by hand: 1,000 spread over them, each", .printed, operations: 5, perCall: found) { count in
+      for _ in 0..<count {
+        let all = spreadNodes.compactMap { $0.link(service) }
+        precondition(all.count == found)
+        opaque(all)
+      }
+    },
+    .loop(
+      "linkAll of 1,000 spread over them, each", .against("by hand: 1,000 spread over them, each", 2.2), operations: 5,
+      perCall: found
+    ) { count in
       for _ in 0..<count {
         let all = root.linkAll((any Service).self)
         precondition(all.count == found)
@@ -83,10 +122,10 @@ func chainScenarios(_ plain: Plain) -> [Scenario] {
       && root.link((any Service).self, search: .local) == nil
   }
   return [
-    .loop("hit at the end of a chain of 10,000", limit: 1.7, allocatesNothing: true) { count in
+    .loop("hit at the end of a chain of 10,000", .againstFloor(2.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(root.link((any Service).self)) }
     },
-    .loop("the same, from half-way", limit: 1.7, allocatesNothing: true) { count in
+    .loop("the same, from half-way", .againstFloor(2.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(middle.link((any Service).self)) }
     },
   ]

@@ -14,8 +14,30 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
   let moved = branch[0]
   keepAlive(tree, parent)
 
+  // The same by hand.
+  let parentNode = NodeByHand("parent")
+  let treeNode = NodeByHand("tree")
+  let (leftNode, rightNode) = (treeNode.makeChild("left"), treeNode.makeChild("right"))
+  var branchOfNodes = [leftNode.makeChild("branch")]
+  for index in 1..<1000 { branchOfNodes.append(branchOfNodes[(index - 1) / 10].makeChild("\(index)")) }
+  for node in branchOfNodes { for key in keys.prefix(10) { node.bind(plain, as: key.id) } }
+  let movedNode = branchOfNodes[0]
+  keepAlive(treeNode)
+
   return [
-    Scenario("bind 16 fresh keys in a new context, each", limit: 5, operations: 1600) {
+    Scenario("by hand: bind 16 fresh keys in a new node, each", .printed, operations: 1600) {
+      var time = 0.0
+      for _ in 0..<100 {
+        let node = NodeByHand("new")
+        time += timed { for index in 0..<16 { node.bind(objects[index], as: keys[index].id) } }
+        precondition(node.link(keys[15].id) === objects[15])
+      }
+      return time
+    },
+    Scenario(
+      "bind 16 fresh keys in a new context, each", .against("by hand: bind 16 fresh keys in a new node, each", 2.9),
+      operations: 1600
+    ) {
       var time = 0.0
       for _ in 0..<100 {
         let context = UDIContext(tag: "new")
@@ -24,19 +46,30 @@ func changeScenarios(_ plain: Plain) -> [Scenario] {
       }
       return time
     },
-    .loop("make a child, bind 3, link 5, remove it", limit: 35, operations: 500) { count in
+    .loop(useByHandName, .printed, operations: 500) { count in
+      for _ in 0..<count { useNode(of: parentNode, objects) }
+    },
+    .loop("make a child, bind 3, link 5, remove it", .against(useByHandName, 1.9), operations: 500) { count in
       for _ in 0..<count {
         let child = makeChild(of: parent, "child")
         use(child, of: parent, objects)
       }
     },
-    .loop(
-      "make a scope, bind 3, link 5, end it", limit: 0.85, operations: 500,
-      comparedWith: "make a child, bind 3, link 5, remove it"
-    ) { count in
+    .loop("make a scope, bind 3, link 5, end it", .against(useByHandName, 1.5), operations: 500) { count in
       for _ in 0..<count { useScope(of: parent, "scope", objects) }
     },
-    .loop("move a branch of 1,000 contexts", limit: 60, operations: 100, perCall: 2) { count in
+    .loop("by hand: move a branch of 1,000 nodes", .printed, operations: 100, perCall: 2) { count in
+      for _ in 0..<count {
+        leftNode.remove(movedNode)
+        rightNode.add(movedNode)
+        rightNode.remove(movedNode)
+        leftNode.add(movedNode)
+      }
+    },
+    .loop(
+      "move a branch of 1,000 contexts", .against("by hand: move a branch of 1,000 nodes", 1.1), operations: 100,
+      perCall: 2
+    ) { count in
       for _ in 0..<count {
         try? right.addChild(moved)
         try? left.addChild(moved)
@@ -59,6 +92,21 @@ private func use(_ child: UDIContext, of parent: UDIContext, _ objects: [Plain])
   parent.removeChild(child)
 }
 
+private let useByHandName = "by hand: make a node, bind 3, link 5, remove it"
+
+private func useNode(of parent: NodeByHand, _ objects: [Plain]) {
+  let node = parent.makeChild("node")
+  node.bind(objects[0], as: keys[0].id)
+  node.bind(objects[1], as: keys[1].id)
+  node.bind(objects[2], as: keys[2].id)
+  opaque(node.link(keys[0].id))
+  opaque(node.link(keys[1].id))
+  opaque(node.link(keys[2].id))
+  opaque(parent.link(keys[0].id))
+  opaque(node.link(keys[3].id))
+  parent.remove(node)
+}
+
 /// Makes a scope, binds 3, links 5 and ends it.
 func useScope(of parent: UDIContext, _ tag: String, _ objects: [Plain]) {
   guard let scope = try? parent.makeScope(tag: tag) else { fatalError("two scopes with the tag \(tag)") }
@@ -73,8 +121,37 @@ func siblingScenarios() -> [Scenario] {
   for (sibling, object) in zip(siblings, objects) { sibling.bind(object, as: (any Service).self) }
   var mortal: [Plain] = []
   keepAlive(root, objects as AnyObject)
+
+  // By hand, there is a list of siblings and the place of the one that answers.
+  let service = ObjectIdentifier((any Service).self)
+  let nodes = siblings.indices.map { NodeByHand("\($0)") }
+  for (node, object) in zip(nodes, objects) { node.bind(object, as: service) }
+  var first = 0
+  func linkByHand() -> Plain? {
+    while first < nodes.count {
+      if let found = nodes[first].link(service) { return found }
+      first += 1
+    }
+    return nil
+  }
   return [
-    Scenario("100,000 siblings: unbind the one that answers, link", limit: 8, operations: 1000) {
+    Scenario("by hand: unbind the one that answers, link", .printed, operations: 1000) {
+      first = 0
+      let time = timed {
+        for index in 0..<1000 {
+          nodes[index].unbind(service)
+          opaque(linkByHand())
+        }
+      }
+      precondition(linkByHand() === objects[1000])
+      for index in 0..<1000 { nodes[index].bind(objects[index], as: service) }
+      return time
+    },
+    Scenario(
+      "100,000 siblings: unbind the one that answers, link",
+      .against("by hand: unbind the one that answers, link", 2.9),
+      operations: 1000
+    ) {
       let time = timed {
         for index in 0..<1000 {
           siblings[index].unbind((any Service).self)
@@ -85,7 +162,24 @@ func siblingScenarios() -> [Scenario] {
       for index in 0..<1000 { siblings[index].bind(objects[index], as: (any Service).self) }
       return time
     },
-    Scenario("100,000 siblings: the one that answers dies, link", limit: 10, operations: 1000) {
+    Scenario("by hand: the one that answers dies, link", .printed, operations: 1000) {
+      first = 0
+      mortal = (0..<1000).map { _ in Plain() }
+      for index in 0..<1000 { nodes[index].bind(mortal[999 - index], as: service) }
+      let time = timed {
+        for _ in 0..<1000 {
+          mortal.removeLast()
+          opaque(linkByHand())
+        }
+      }
+      precondition(linkByHand() === objects[1000])
+      for index in 0..<1000 { nodes[index].bind(objects[index], as: service) }
+      return time
+    },
+    Scenario(
+      "100,000 siblings: the one that answers dies, link", .against("by hand: the one that answers dies, link", 3.9),
+      operations: 1000
+    ) {
       mortal = (0..<1000).map { _ in Plain() }
       for index in 0..<1000 { siblings[index].bind(mortal[999 - index], as: (any Service).self) }
       let time = timed {

@@ -38,19 +38,31 @@ func parkSecondThread() {
   pthread_create(&thread, nil, { @Sendable _ in while true { sleep(1000) } }, nil)
 }
 
-/// Runs a body on several new threads that start together, and returns the mean of their times.
+/// Runs a body on several new threads that start together, and returns the mean of their times. The time for which
+/// other programs leave them no core does not count. The time for which they wait for each other does.
 func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> Double {
   let start = Barrier(count)
   let times = ThreadTimes()
   let threads = (0..<count).map { index in
     spawn {
       start.wait()
+      let waited = waitedForCore()
       let time = timed { body(index) }
-      times.add(time)
+      times.add(time - (waitedForCore() - waited))
     }
   }
   for thread in threads { pthread_join(thread, nil) }
   return times.mean
+}
+
+/// The nanoseconds for which this thread could have run, but had no core.
+private func waitedForCore() -> Double {
+  guard let file = fopen("/proc/thread-self/schedstat", "r") else { return 0 }
+  defer { fclose(file) }
+  var bytes = [UInt8](repeating: 0, count: 80)
+  let count = fread(&bytes, 1, bytes.count, file)
+  let fields = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ")
+  return fields.count > 1 ? Double(fields[1]) ?? 0 : 0
 }
 
 private final class ThreadTimes: Sendable {

@@ -56,6 +56,8 @@ final class Member: Service, Open, UDIObject {
 
 /// What a scenario does with one of the twenty keys, compiled for that key's type.
 struct KeyVerbs: Sendable {
+  /// The key of the tables that are written by hand.
+  let id: ObjectIdentifier
   let bind: @Sendable (Plain, UDIContext) -> Void
   let multiBind: @Sendable (Plain, UDIContext) -> Void
   let unbind: @Sendable (UDIContext) -> Void
@@ -109,6 +111,6 @@ private func verbs<Dependency: Sendable>(_ type: Dependency.Type, _ cast: @escap
   -> KeyVerbs
 {
   KeyVerbs(
-    bind: { $1.bind(cast($0), as: type) }, multiBind: { $1.multiBind(cast($0), as: type) },
+    id: ObjectIdentifier(type), bind: { $1.bind(cast($0), as: type) }, multiBind: { $1.multiBind(cast($0), as: type) },
     unbind: { $0.unbind(type) }, link: { opaque($0.link(type)) })
 }

@@ -38,49 +38,50 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
     bottom.link((any Service).self, search: .ancestors) === plain && bottom.link((any Service).self) === plain
   }
   return [
-    .loop("link, bound there", limit: 1.4, allocatesNothing: true) { count in
+    .loop("link, bound there", .againstFloor(1.5), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Service).self)) }
     },
-    .loop("link, not class-bound", limit: 1.5, allocatesNothing: true) { count in
+    .loop("link, not class-bound", .againstFloor(1.8), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Open).self)) }
     },
-    .loop("object.linkInLine", limit: 1.9, allocatesNothing: true) { count in
+    .loop("object.linkInLine", .againstFloor(1.9), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(member.linkInLine((any Service).self)) }
     },
-    .loop("object.linkInLine, owned by the context", limit: 1.6, allocatesNothing: true) { count in
+    .loop("object.linkInLine, owned by the context", .againstFloor(1.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(member.linkInLine((any K0).self)) }
     },
-    .loop("link by a name that is kept", limit: 2.2, allocatesNothing: true) { count in
+    .loop("link by a name that is kept", .againstFloor(1.8), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Service).self, named: .example)) }
     },
-    .loop("link by name, a literal", limit: 2.2, allocatesNothing: true) { count in
+    .loop("link by name, a literal", .againstFloor(2.8), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Service).self, named: "example")) }
     },
-    .loop("link by a key that is kept", limit: 1.7, allocatesNothing: true) { count in
+    .loop("link by a key that is kept", .againstFloor(1.7), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link(key)) }
     },
-    .loop("object.linkInLine by name, a literal", limit: 2.7, allocatesNothing: true) { count in
+    .loop("object.linkInLine by name, a literal", .againstFloor(2.9), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(member.linkInLine((any Service).self, named: "example")) }
     },
-    .loop("object.linkInLine by a key that is kept", limit: 2.2, allocatesNothing: true) { count in
+    .loop("object.linkInLine by a key that is kept", .againstFloor(2.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(member.linkInLine(key)) }
     },
-    .loop("object.require", limit: 1.9, allocatesNothing: true) { count in
+    .loop("object.require", .againstFloor(1.9), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(try? member.require((any Service).self)) }
     },
-    .loop("object.linkInLine, by an object that the context owns", limit: 3.3, allocatesNothing: true) { count in
+    .loop("object.linkInLine, by an object that the context owns", .againstFloor(3.3), allocatesNothing: true) {
+      count in
       for _ in 0..<count { opaque(ownedMember.linkInLine((any Service).self)) }
     },
-    .loop("miss, one context", limit: 0.6, allocatesNothing: true) { count in
+    .loop("miss, one context", .againstFloor(0.75), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any Missing).self)) }
     },
-    .loop(".ancestors, bound 4 levels above", limit: 2.8, allocatesNothing: true) { count in
+    .loop(".ancestors, bound 4 levels above", .againstFloor(2.8), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(bottom.link((any Service).self, search: .ancestors)) }
     },
-    .loop("by name, bound 4 levels above", limit: 3.2, allocatesNothing: true) { count in
+    .loop("by name, bound 4 levels above", .againstFloor(3.2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(bottom.link((any Service).self, named: .example)) }
     },
-    .loop(".lineage, bound 4 levels above, nothing below", limit: 2.8, allocatesNothing: true) { count in
+    .loop(".lineage, bound 4 levels above, nothing below", .againstFloor(2.8), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(bottom.link((any Service).self)) }
     },
   ]

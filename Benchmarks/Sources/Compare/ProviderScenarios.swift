@@ -26,41 +26,68 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
   let parent = UDIContext(tag: "parent")
   parent.bind(plain, as: (any K5).self)
   parent.bind(plain, as: (any K6).self)
+  let parentNode = NodeByHand("parent")
+  parentNode.bind(plain, as: keys[5].id)
+  parentNode.bind(plain, as: keys[6].id)
+  let cache = CacheByHand()
   keepAlive(context, graph, observed as AnyObject, parent)
 
   return [
-    .loop(".context, already made", limit: 0.9, allocatesNothing: true) { count in
+    .loop(".context, already made", .againstFloor(0.9), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any K0).self)) }
     },
-    .loop(".weak, alive", limit: 1.4, allocatesNothing: true) { count in
+    .loop(".weak, alive", .againstFloor(1.6), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(context.link((any K1).self)) }
     },
-    .loop("a direct call of an initialiser", limit: nil) { count in
+    .loop("by hand: a call of an initialiser", .printed) { count in
       for _ in 0..<count { opaque(makePlain()) }
     },
-    .loop(".unique, above a direct call", limit: 1, above: "a direct call of an initialiser") { count in
+    .loop(".unique", .against("by hand: a call of an initialiser", 6.6), operations: 5000) { count in
       for _ in 0..<count { opaque(context.link((any K2).self)) }
     },
     // The instance is the one allocation.
     .loop(
-      "a link with one argument, above a direct call", limit: 5, above: "a direct call of an initialiser",
+      "a link with one argument", .against("by hand: a call of an initialiser", 12), operations: 2000,
       mostAllocations: 1
     ) { count in
       for number in 0..<count { opaque(context.link((any K3).self, with: number)) }
     },
-    .loop(".context with one argument, already made", limit: 12, mostAllocations: 2) { count in
+    .loop("by hand: kept for one argument, already made", .printed, operations: 2000) { count in
+      for number in 0..<count { opaque(cache.instance([number & 7])) }
+    },
+    .loop(
+      ".context with one argument, already made", .against("by hand: kept for one argument, already made", 2.3),
+      operations: 2000, mostAllocations: 2
+    ) { count in
       for number in 0..<count { opaque(context.link((any K4).self, with: number & 7)) }
     },
-    Scenario("an asynchronous call that returns a stored object", limit: nil, operations: 20_000) {
+    // The call by hand allocates nothing, either, but runs on the same threads as `obtain`.
+    Scenario("an asynchronous call that returns a stored object", .printed, operations: 20_000) {
       timedInTask { for _ in 0..<20_000 { opaque(await store.plain()) } }
     },
-    Scenario("obtain, made and kept", limit: 0.9, operations: 20_000, mostAllocations: 0.01) {
+    Scenario(
+      "obtain, made and kept", .against("an asynchronous call that returns a stored object", 2), operations: 20_000,
+      mostAllocations: 0.01
+    ) {
       timedInTask { for _ in 0..<20_000 { opaque(try? await asynchronous.obtain((any K5).self)) } }
     },
-    Scenario("object.obtain, made and kept", limit: 1.6, operations: 20_000, mostAllocations: 0.01) {
+    Scenario(
+      "object.obtain, made and kept", .against("an asynchronous call that returns a stored object", 2.7),
+      operations: 20_000, mostAllocations: 0.01
+    ) {
       timedInTask { for _ in 0..<20_000 { opaque(try? await member.obtain((any K5).self)) } }
     },
-    Scenario("register 16 in a new context, each", limit: 3.3, operations: 1600) {
+    Scenario("by hand: register 16 in a new node, each", .printed, operations: 1600) {
+      var time = 0.0
+      for _ in 0..<100 {
+        let node = NodeByHand("new")
+        time += timed { registerSixteen(in: node) }
+      }
+      return time
+    },
+    Scenario(
+      "register 16 in a new context, each", .against("by hand: register 16 in a new node, each", 4.2), operations: 1600
+    ) {
       var time = 0.0
       for _ in 0..<100 {
         let context = UDIContext(tag: "new")
@@ -68,24 +95,19 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
       }
       return time
     },
-    .loop("a session by hand: 3 instances of 2 others", limit: nil, operations: 500) { count in
-      for _ in 0..<count { opaque(Session(plain, plain)) }
+    .loop("by hand: register 3, make 3, link 2, end it", .printed, operations: 500) { count in
+      for _ in 0..<count { useSession(of: parentNode) }
     },
     .loop(
-      "the same by a scope: register 3, make 3, link 2, end it", limit: 12, operations: 500,
-      comparedWith: "a session by hand: 3 instances of 2 others", mostAllocations: 16
+      "the same by a scope: register 3, make 3, link 2, end it",
+      .against("by hand: register 3, make 3, link 2, end it", 4.5), operations: 500, mostAllocations: 16
     ) { count in
       for _ in 0..<count { useSession(of: parent) }
     },
-    .loop("a graph by hand, 9 instances", limit: nil, operations: 1000) { count in
+    .loop("by hand: a graph of 9 instances", .printed, operations: 500) { count in
       for _ in 0..<count { opaque(graphByHand()) }
     },
-    .loop("graph of 21 links, 9 instances", limit: 40, operations: 1000) { count in
-      for _ in 0..<count { opaque(graph.link((any Top).self)) }
-    },
-    .loop("the same, against the one by hand", limit: 5, operations: 1000, comparedWith: "a graph by hand, 9 instances")
-    {
-      count in
+    .loop("graph of 21 links, 9 instances", .against("by hand: a graph of 9 instances", 9), operations: 500) { count in
       for _ in 0..<count { opaque(graph.link((any Top).self)) }
     },
   ]
@@ -118,22 +140,27 @@ private func registerSixteen(in context: UDIContext) {
   context.register((any F15).self) { Plain() }
 }
 
-// MARK: - A session: what a scope would be by hand
-
-private final class Session {
-  let first: any K7
-  let second: any K8
-  let third: any K9
-  let outer: (any K5, any K6)
-
-  @inline(never)
-  init(_ one: any K5, _ other: any K6) {
-    first = Plain()
-    second = Plain()
-    third = Plain()
-    outer = (one, other)
-  }
+@inline(never)
+private func registerSixteen(in node: NodeByHand) {
+  node.register(ObjectIdentifier((any F0).self)) { Plain() }
+  node.register(ObjectIdentifier((any F1).self)) { Plain() }
+  node.register(ObjectIdentifier((any F2).self)) { Plain() }
+  node.register(ObjectIdentifier((any F3).self)) { Plain() }
+  node.register(ObjectIdentifier((any F4).self)) { Plain() }
+  node.register(ObjectIdentifier((any F5).self)) { Plain() }
+  node.register(ObjectIdentifier((any F6).self)) { Plain() }
+  node.register(ObjectIdentifier((any F7).self)) { Plain() }
+  node.register(ObjectIdentifier((any F8).self)) { Plain() }
+  node.register(ObjectIdentifier((any F9).self)) { Plain() }
+  node.register(ObjectIdentifier((any F10).self)) { Plain() }
+  node.register(ObjectIdentifier((any F11).self)) { Plain() }
+  node.register(ObjectIdentifier((any F12).self)) { Plain() }
+  node.register(ObjectIdentifier((any F13).self)) { Plain() }
+  node.register(ObjectIdentifier((any F14).self)) { Plain() }
+  node.register(ObjectIdentifier((any F15).self)) { Plain() }
 }
+
+// MARK: - A session
 
 @inline(never)
 private func useSession(of parent: UDIContext) {
@@ -147,6 +174,20 @@ private func useSession(of parent: UDIContext) {
   opaque(scope.link((any K5).self))
   opaque(scope.link((any K6).self))
   parent.removeChild(scope)
+}
+
+@inline(never)
+private func useSession(of parent: NodeByHand) {
+  let node = parent.makeChild("session")
+  node.register(keys[7].id) { Plain() }
+  node.register(keys[8].id) { Plain() }
+  node.register(keys[9].id) { Plain() }
+  opaque(node.instance(keys[7].id))
+  opaque(node.instance(keys[8].id))
+  opaque(node.instance(keys[9].id))
+  opaque(node.link(keys[5].id))
+  opaque(node.link(keys[6].id))
+  parent.remove(node)
 }
 
 // MARK: - A graph: one on top, which takes four, each of which takes the same four

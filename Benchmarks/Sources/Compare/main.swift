@@ -1,10 +1,11 @@
-/// Measures the library against a floor in the same run, and fails if a limit is exceeded.
+/// Measures the library, and fails if a limit is exceeded.
 ///
-/// Every scenario and the floor are sampled in turn, round after round, so that noise affects all of them alike. Usage:
+/// Each time is divided by one that is taken in the same run: a floor, or the same work by hand. `Judgement` says when
+/// it is which. Usage:
 ///
 ///     Compare            all scenarios, a table, exit status 1 where a limit is exceeded
 ///     Compare --quick    only what does not depend on the clock: allocations and memory
-///     Compare WORD…      the scenarios whose names contain one of the words, and the floor
+///     Compare WORD…      the scenarios whose names contain one of the words, and what they are divided by
 import Glibc
 
 let arguments = CommandLine.arguments.dropFirst()
@@ -23,7 +24,7 @@ let floorName = "floor: weak load under a lock"
 func isWanted(_ scenario: Scenario) -> Bool { words.isEmpty || words.contains { scenario.name.contains($0) } }
 
 var scenarios = [
-  Scenario.loop(floorName, limit: nil, allocatesNothing: true) { count in for _ in 0..<count { opaque(floor.load()) } }
+  Scenario.loop(floorName, .printed, allocatesNothing: true) { count in for _ in 0..<count { opaque(floor.load()) } }
 ]
 let groups = [
   lookupScenarios(plain), bigTreeScenarios(plain), chainScenarios(plain), changeScenarios(plain), siblingScenarios(),
@@ -32,7 +33,7 @@ let groups = [
 let all = groups.flatMap { $0 }
 let wanted = all.filter(isWanted)
 scenarios += all.filter { scenario in
-  isWanted(scenario) || wanted.contains { $0.comparedWith == scenario.name || $0.above == scenario.name }
+  isWanted(scenario) || wanted.contains { $0.judgement.base == scenario.name }
 }
 
 checkExpectations()
