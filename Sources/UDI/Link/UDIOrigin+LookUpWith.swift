@@ -97,6 +97,7 @@ extension UDIContext {
 
   /// Finds the provider for a lookup, if that is what the lookup finds. Unlike `locate`, this takes only the locks of
   /// the contexts.
+  @inline(__always)
   fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     let key = TypeToken.of(request.type).keyID(named: request.name)
     let answer = withNode { node in

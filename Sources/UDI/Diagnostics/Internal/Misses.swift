@@ -1,8 +1,7 @@
 /// The errors and reports of failed lookups.
 ///
 /// Two kinds of misses cause neither: a lookup with `link` or `linkInLine` for which nothing is registered, and one
-/// whose factory returns nil. Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish` or, with arguments,
-/// in `UDIContext.finish`.
+/// whose factory returns nil. Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish`.
 ///
 /// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
 /// reserve stack space for an explanation, even while it runs a factory. On a thread with a small stack, factories that

@@ -57,8 +57,8 @@ extension TypeToken {
 
 /// The type that a lookup asks for, and the lookup's reach.
 ///
-/// The bits are chosen so that a single `&` makes them from a `TypeToken`, and another `&` compares them with those of a
-/// `RegisteredType`.
+/// The bits are chosen so that a single `&` makes them from a `TypeToken`, and another `&` compares them with those of
+/// a `RegisteredType`.
 struct WantedType {
   let bits: UInt
 
@@ -70,8 +70,8 @@ struct WantedType {
 
   fileprivate static var isForSendable: UInt { 0b100 }
 
-  /// Bits of a `TypeToken` from which the bits here are made. `exactFacts` says whether the type is exact, with one bit for
-  /// each reach. `constantFacts` is always set.
+  /// Bits of a `TypeToken` from which the bits here are made. `exactFacts` says whether the type is exact, with one bit
+  /// for each reach. `constantFacts` is always set.
   static var exactFacts: UInt { 0b011 }
   static var constantFacts: UInt { isForSendable }
 
