@@ -66,7 +66,7 @@ final class Factory: Provider, @unchecked Sendable {
         let key = try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
-      return try make(for: context, arguments, isFresh: isFresh, thread)
+      return try make(for: context, arguments, isFresh: isFresh, nil, thread)
     }
     let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
     while true {
@@ -88,8 +88,7 @@ final class Factory: Provider, @unchecked Sendable {
           keeper.end(creation, .undecided)
           return stored
         }
-        return try make(
-          for: creation.owner ?? context, arguments, isFresh: false, toBeKept: (keeper, creation), thread)
+        return try make(for: creation.owner ?? context, arguments, isFresh: false, creation, thread)
       }
     }
   }
@@ -103,19 +102,19 @@ final class Factory: Provider, @unchecked Sendable {
 
   /// Makes an instance: takes the steps 2 to 6.
   ///
-  /// - Parameter place: What will keep the instance, and the creation that ends with it; nil if nothing keeps it.
+  /// - Parameter creation: The creation that ends with the instance; nil if the provider does not keep the instance.
   private func make(
-    for context: UDIContext, _ arguments: Arguments?, isFresh: Bool,
-    toBeKept place: (keeper: InstanceKeeper, creation: Creation)? = nil, _ thread: Unretained<Resolution>
+    for context: UDIContext, _ arguments: Arguments?, isFresh: Bool, _ creation: Creation?,
+    _ thread: Unretained<Resolution>
   ) throws -> Instance {
     do {
       if !mayRunHere {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      try thread.read { try $0.push(self, context, arguments, for: place?.creation, isFresh: isFresh) }
+      try thread.read { try $0.push(self, context, arguments, for: creation, isFresh: isFresh) }
     } catch {
-      if let place { place.keeper.end(place.creation, .undecided) }
+      if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
       throw error
     }
     defer { thread.read { $0.pop() } }
@@ -133,14 +132,14 @@ final class Factory: Provider, @unchecked Sendable {
         throw ProviderFailure.returnedNil
       }
       watched?.end()
-      if hasCloser { place?.creation.assignClosingNumber() }
+      if hasCloser { creation?.assignClosingNumber() }
       if UDIAttachment.areInUse, !instance.isBox {
-        attach(instance.object, to: context, isOwned: place != nil && sharing != .weak)
+        attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       }
       if hasFailed { forgetFailure() }
       if hasCompletion { thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) } }
-      if let place {
-        place.keeper.keep(instance, of: place.creation)
+      if let creation {
+        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
@@ -148,7 +147,7 @@ final class Factory: Provider, @unchecked Sendable {
     } catch {
       // If an actor or an asynchronous instance was lacking, another thread might not lack it.
       let lacksOnlyHere = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, arguments, place, mightSucceedElsewhere: lacksOnlyHere)
+      throw fail(error, arguments, creation, mightSucceedElsewhere: lacksOnlyHere)
     }
   }
 
@@ -159,17 +158,17 @@ final class Factory: Provider, @unchecked Sendable {
   ///   which can wait for an asynchronous instance.
   /// - Returns: The error for the caller.
   private func fail(
-    _ error: any Error, _ arguments: Arguments?, _ place: (keeper: InstanceKeeper, creation: Creation)?,
-    mightSucceedElsewhere: Bool
+    _ error: any Error, _ arguments: Arguments?, _ creation: Creation?, mightSucceedElsewhere: Bool
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find it.
     noteFailure(error, arguments)
     let error = passOn(error)
-    guard let place else { return error }
+    guard let creation else { return error }
     Tree.change { _ in hasEverFailed = true }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
-    place.keeper.end(place.creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    InstanceKeeper(provider: self, cache: creation.cache)
+      .end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
     return error
   }
 
