@@ -69,7 +69,8 @@ extension Node {
   /// been taken out of the context.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) {
     providers.changeEach { element in
-      // The references to the node are cleared first, so that `drop` does not correct slots that are about to disappear.
+      // The references to the node are cleared first, so that `drop` does not correct slots that are about to
+      // disappear.
       element.provider.node = nil
       element.provider.shown?.node = nil
       // If nothing else holds the provider, its instance is released together with the provider. Putting both into the

@@ -26,8 +26,8 @@ final class Closing: Activity, @unchecked Sendable {
   /// and nothing new is made in them. Adds the current task to those that wait for the run, which then leaves its error
   /// to the callers, and no longer reports it.
   ///
-  /// - Returns: The run, and the number of the task among its waiters. Nil if the context is closed, or if the task must
-  ///   not wait, because the run itself waits for the closer or the asynchronous factory that the task is part of.
+  /// - Returns: The run, and the number of the task among its waiters. Nil if the context is closed, or if the task
+  ///   must not wait, because the run itself waits for the closer or the asynchronous factory that the task is part of.
   static func join(_ context: UDIContext) -> (run: Closing, number: UInt)? {
     let call = AsyncCall.current
     var begun: Closing?

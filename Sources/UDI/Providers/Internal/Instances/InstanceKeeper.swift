@@ -75,8 +75,8 @@ extension InstanceKeeper {
 
   /// Ends a creation that has given no instance.
   ///
-  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run the
-  ///   completion or the closer.
+  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run
+  ///   the completion or the closer.
   func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
     Tree.change { garbage in
       if self.creation === creation { forgetCreation(isOver: wakes) }
@@ -177,8 +177,8 @@ extension Provider {
     return InstanceKeeper(provider: self, cache: cache)
   }
 
-  /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of to
-  /// the provider, unless they refer to a binding, which takes precedence.
+  /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of
+  /// to the provider, unless they refer to a binding, which takes precedence.
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }
     entry.node = node

@@ -75,8 +75,8 @@ class Provider: Entry, @unchecked Sendable {
   ///   - lifetime: The lifetime; nil for the context's default.
   ///   - reach: Where the instances may be used.
   ///   - isolation: Where the closures may be called.
-  ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. Always true
-  ///     for an `AsyncFactory`, which calls its completion itself.
+  ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. Always
+  ///     true for an `AsyncFactory`, which calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,

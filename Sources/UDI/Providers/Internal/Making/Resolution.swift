@@ -158,12 +158,12 @@ extension Resolution {
   /// Records that a factory begins.
   ///
   /// An instance that will be kept begins a graph of its own: the parts that are made for it are shared only among
-  /// themselves. It must not get parts that the link has made before: these might depend on the context that asks, which
-  /// might end before the instance does.
+  /// themselves. It must not get parts that the link has made before: these might depend on the context that asks,
+  /// which might end before the instance does.
   ///
   /// - Parameters:
-  ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could then
-  ///     wait for it.
+  ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could
+  ///     then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
   ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
