@@ -78,7 +78,7 @@ extension UDIContext {
   /// 1. `attempt` looks into the index, under the lock of the node where the lookup begins. Most lookups end here: what
   ///    has been found is in the caller's memory, or there is nothing.
   /// 2. What has been found under another type is cast.
-  /// 3. A provider is asked for the instance, while no lock is held (`provide`).
+  /// 3. A provider is asked for the instance, while no lock is held (`takeInstance`).
   /// 4. If the attempt could not decide, or the provider has left its context meanwhile, `locate` looks again, under
   ///    the tree lock. It withdraws dead entries, and records who asks. Its answer is taken like the attempt's.
   ///
@@ -100,7 +100,7 @@ extension UDIContext {
         return
       case .provided(let entry):
         do {
-          if try provide(entry, request, with: arguments, into: memory) { return }
+          if try takeInstance(of: entry, request, with: arguments, into: memory) { return }
         } catch {
           if reports { report(error, from: entry, request, for: asker) }
           throw error
@@ -168,7 +168,7 @@ extension UDIContext {
     var found: Dependency?
     do {
       _ = try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe provide(entry, request, with: nil, into: InstanceMemory($0))
+        try unsafe takeInstance(of: entry, request, with: nil, into: InstanceMemory($0))
       }
     } catch { report(error, from: entry, request) }
     return found
@@ -187,8 +187,8 @@ extension UDIContext {
   ///
   /// - Returns: False if the entry has left its context in the meantime.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
-  private func provide(
-    _ entry: Entry, _ request: LookupRequest, with arguments: Arguments?, into memory: InstanceMemory
+  private func takeInstance(
+    of entry: Entry, _ request: LookupRequest, with arguments: Arguments?, into memory: InstanceMemory
   ) throws -> Bool {
     if entry.registered.isRefused(to: request.reach) { throw ProviderFailure.notSendable }
     if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {

@@ -92,7 +92,7 @@ extension UDIContext {
   ///
   /// If this context is being closed or is closed, reports that no scope can be added, and makes a scope without a
   /// parent instead. That scope is already closed, so that nothing can be registered or found in it. Lookups from there
-  /// go on at this context.
+  /// go on at this context or, if it is closed, where its own lookups go on.
   func makeNumberedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
     var numbered = tag
     while true {

@@ -139,6 +139,9 @@ extension UDIRules {
     return add(isOnMainActor: true) { Self.fill($0, property.value, request, from: $1) }
   }
 
+  /// Fills a property on the actor of the rule.
+  ///
+  /// - Returns: Whether the lookup has found something, so that `inject(into:)` counts the property.
   // This method is static, because a closure that captured these rules would hold their context, and the context holds
   // the closure.
   private static func fill<Dependency>(

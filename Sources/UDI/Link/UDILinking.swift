@@ -3,8 +3,8 @@
 /// The verbs that look something up are declared here, once for both. Only the library conforms to this protocol; its
 /// requirements are not for you.
 public protocol UDILinking {
-  // The first two are called by each lookup. They have loose parameters: a value that holds the context would count a
-  // reference, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
+  // The first two are called by each lookup. Their parameters are not bundled: a struct that held the context would
+  // retain it, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
 
   /// Looks up a dependency. For the library only.
   func _find(

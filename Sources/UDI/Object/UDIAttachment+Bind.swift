@@ -7,7 +7,7 @@ extension UDIAttachment {
   func bind(_ request: BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn, UDIAttachment.areInUse { request.tellAttachment() }
-    let binding = Binding.make(request, binder: isOwn ? .instance : .other, maker: isOwn ? nil : self)
+    let binding = Binding.make(request, binder: isOwn ? .instance : .other, attachment: isOwn ? nil : self)
     let isMulti = request.isMulti
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }

@@ -75,7 +75,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     let provider = Factory(type, name, .context, metadata, site, reach, giving: value)
-    provider.close(with: closer)
+    provider.setCloser(closer)
     add(provider, Instance(value))
     return .of(provider, reach)
   }

@@ -157,7 +157,7 @@ extension UDIContext {
     _ factory: Provider, closing closer: Closer? = nil
   ) -> UDIRegistration<Dependency> {
     checkStaticType(factory.madeType, Dependency.self, at: "\(factory.site.fileID):\(factory.site.line): ")
-    if let closer { factory.close(with: closer) }
+    if let closer { factory.setCloser(closer) }
     let reach = factory.reach
     add(factory) { _ in }
     return .of(factory, reach)

@@ -91,7 +91,8 @@ package enum Tree {
   /// `Node.dismantle`. Guarded by `lock`.
   nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
 
-  /// Makes a change: runs `body` under the tree lock, releases the lock, and then releases what `body` has dropped.
+  /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then releases what
+  /// `body` has dropped.
   @inline(__always)
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result

@@ -30,7 +30,7 @@ package struct AuditNotice {
   package let object: AnyObject
   /// The node of the context that the notice is about.
   package let node: Node
-  /// The context; nil if it is going away.
+  /// The context; nil if it is going away, and in what `forEachBound` and `forEachHeld` list.
   package let context: UDIContext?
   /// Where the object can be released. If it was only attached, this is not known, so the main actor is assumed.
   package var reach = UDIReach.mainActor

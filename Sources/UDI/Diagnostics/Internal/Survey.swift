@@ -152,7 +152,7 @@ struct Survey {
   }
 
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
-  /// been released.
+  /// been released: only for these does `found` find nothing.
   private mutating func nearestPlace(below first: Node) -> UDIExplanation.Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)

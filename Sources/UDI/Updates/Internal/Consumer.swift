@@ -11,8 +11,8 @@ final class Consumer<Dependency> {
   private weak var last: AnyObject?
   /// Whether the last result was that there is no dependency.
   private var wasNothing = false
-  /// The id of the last of the providers that may have made the last answer, or that were asked and failed. 0 if user
-  /// code had bound the answer; nil if the lookup found nothing.
+  /// The id of the newest of all providers when the last answer was found: providers with greater ids came later. 0 if
+  /// user code had bound the answer; nil if the lookup found nothing.
   private var lastKnownProvider: UInt?
 
   /// - Parameter context: The context where lookups begin. If it is nil, the consumer ends at once.

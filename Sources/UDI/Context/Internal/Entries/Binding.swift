@@ -45,7 +45,7 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// The attachment of the object whose verb made this binding; nil if the bound object bound itself, or if a context
   /// made the binding. When the object with this attachment is released, the binding is withdrawn, so the reference
   /// never dangles.
-  let maker: Unretained<UDIAttachment>?
+  let attachment: Unretained<UDIAttachment>?
   /// The class of the bound object, which explanations need after the object has been released. Nil if recording was
   /// off when the binding was made.
   let objectType: Any.Type?
@@ -58,8 +58,8 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// that context. Nil if the object is attached to the context that the binding is in, or to none.
   fileprivate var endsWith: Node?
 
-  init(_ request: BindRequest, binder: Binder, maker: UDIAttachment?) {
-    self.maker = maker.map { Unretained($0) }
+  init(_ request: BindRequest, binder: Binder, attachment: UDIAttachment?) {
+    self.attachment = attachment.map { Unretained($0) }
     objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
     details = request.metadata
     super.init(request, binder: binder)
@@ -69,19 +69,20 @@ final class DetailedBinding: Binding, @unchecked Sendable {
 extension Binding {
   /// Makes the binding that a request describes.
   ///
-  /// - Parameter maker: The attachment of the object whose verb makes the binding; nil if the bound object itself or a
-  ///   context makes it.
-  static func make(_ request: BindRequest, binder: Binder, maker: UDIAttachment? = nil) -> Binding {
-    let isPlain = maker == nil && request.metadata == nil && !(request.isMulti && binder == .instance)
+  /// - Parameter attachment: The attachment of the object whose verb makes the binding; nil if the bound object itself
+  ///   or a context makes it.
+  static func make(_ request: BindRequest, binder: Binder, attachment: UDIAttachment? = nil) -> Binding {
+    let isPlain = attachment == nil && request.metadata == nil && !(request.isMulti && binder == .instance)
     return isPlain && !UDIRecording.isOn
-      ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, maker: maker)
+      ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, attachment: attachment)
   }
 }
 
 // MARK: - Bindings that end with another context
 
-// An object whose context has ended finds nothing any more, so it is not to be found either. What is bound in that
-// context goes with the context. But `multiBind` also binds in other contexts, and those bindings have to be withdrawn.
+// An object whose context has ended is not to be found any more, although it may still find what is above. What is
+// bound in that context goes with it. But `multiBind` also binds in other contexts, and those bindings have to be
+// withdrawn.
 
 extension Binding {
   /// Lets a binding that `multiBind` has made end with the given context, in addition to the context that the binding
@@ -154,7 +155,7 @@ extension Binding {
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
     if binder == .other, let detailed = self as? DetailedBinding {
-      detailed.maker?.read { unsafe $0.bindingsOfOthers.insert(Unretained(detailed)) }
+      detailed.attachment?.read { unsafe $0.bindingsOfOthers.insert(Unretained(detailed)) }
     }
     return hasOthers
   }
@@ -173,7 +174,7 @@ extension Binding {
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     (previousOfInstance, nextOfInstance) = (nil, nil)
     if binder == .other || isMulti, let detailed = self as? DetailedBinding {
-      _ = detailed.maker?.read { unsafe $0.bindingsOfOthers.remove(Unretained(detailed)) }
+      _ = detailed.attachment?.read { unsafe $0.bindingsOfOthers.remove(Unretained(detailed)) }
       detailed.end(with: nil)
     }
   }

@@ -90,7 +90,7 @@ extension Entry {
   /// Answers with the dependency as the requested type.
   @inline(__always)
   func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOwned(wanted, into: memory) }
+    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOfProvider(wanted, into: memory) }
     guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
     guard let object else { return .undecided }
     unsafe form.write(object, to: memory)
@@ -121,8 +121,10 @@ extension Entry {
     return object.map { .object($0) } ?? .undecided
   }
 
+  /// Answers for what a provider keeps strongly, and for a provider itself. Only an object that the context owns, and
+  /// what the graph has, is written here; everything else is provided later, while no lock is held.
   @inline(__always)
-  private func answerOwned(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  private func answerOfProvider(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
       return kind == .graphProvider ? unsafe answerFromGraph(wanted, into: memory) : .provided(self)
     }

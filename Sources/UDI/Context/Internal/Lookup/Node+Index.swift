@@ -89,7 +89,8 @@ extension Node {
   }
 
   /// Updates the nodes above after this node's slot for the given key has changed. Stops at the first node whose own
-  /// slot stays as it was.
+  /// slot stays as it was. Watchers above learn only of a nearest entry that has changed; whoever needs to know of all
+  /// entries has to walk up, as `notifyWatchersHereAndAbove` does.
   private func propagate(_ change: SlotChange, of key: UInt64, notifying kind: ChangeKind) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {

@@ -13,12 +13,12 @@ extension Node {
     return Tree.change { garbage in
       let search = direction(of: request.search)
       let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: request.name)]
-      var found = FoundDependencies(bindings(keys, search), as: wanted, &garbage)
+      var found = FoundDependencies(entries(under: keys, search), as: wanted, &garbage)
       while found.hasUncovered {
         // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
         // everything is collected again.
         garbage.add(found)
-        found = FoundDependencies(bindings(keys, search), as: wanted, &garbage)
+        found = FoundDependencies(entries(under: keys, search), as: wanted, &garbage)
       }
       return found
     }
@@ -58,7 +58,7 @@ extension Node {
     Tree.change { garbage in
       let search = direction(of: search)
       var entries: [Entry] = []
-      for reference in bindings(keyIDs(of: type, search), search) {
+      for reference in entries(under: keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
@@ -80,7 +80,7 @@ extension Node {
   // seldom in the processor's cache.
 
   /// The entries under any of several keys, in search order. Called under the tree lock.
-  func bindings(_ keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
+  func entries(under keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     visitAll(
       search,

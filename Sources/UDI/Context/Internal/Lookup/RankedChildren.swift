@@ -57,8 +57,8 @@ enum RankedChildren {
         self = .many(blocks)
         return
       }
-      // The capacity grows by half instead of doubling, to save memory: there is one such array for each key at each
-      // context.
+      // The capacity grows by half instead of doubling, to save memory: there can be one such array for each key at
+      // each context.
       if children.count == children.capacity { children.reserveCapacity(children.count + children.count / 2 + 1) }
       children.insert(new, at: children.partition { $0.rank < rank })
       self = .few(children)

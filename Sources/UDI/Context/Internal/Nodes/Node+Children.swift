@@ -115,7 +115,7 @@ extension Node {
   var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
   /// Stores a weak reference to the node's context, for use while the node has no parent. Call this when the node gets
-  /// children or providers.
+  /// children, or providers while it has no parent.
   func remember(_ context: UDIContext) {
     guard treeLocked.noting != .done else { return }
     treeLocked.noting = .done
@@ -130,7 +130,7 @@ extension Node {
   /// Makes sure that the node's context can be found as long as it lives, even after moves. Call this only if the
   /// context is held by a parent, or if a reference to it has been stored (`remember`).
   func keepTrackOfContext() {
-    if treeLocked.noting == .never { treeLocked.noting = .withoutParent }
+    if treeLocked.noting == .notYet { treeLocked.noting = .withoutParent }
   }
 
   private func link(_ child: Node) {

@@ -50,7 +50,7 @@ package struct Node: Hashable, @unchecked Sendable {
     /// The serial number of the next entry. Serial numbers give the order of registration in this context.
     var nextSerial: UInt32 = 0
     /// Whether `rootContext` is set, and if not, when it will be.
-    var noting = ContextNoting.never
+    var noting = ContextNoting.notYet
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
     /// Whether closing the context might take time, because it has had a provider with a closer or with an asynchronous
@@ -229,8 +229,8 @@ enum NodeState: UInt8 {
 
 /// When a node stores a reference to its context in `rootContext`.
 enum ContextNoting: UInt8 {
-  /// Not until the node gets children or providers.
-  case never
+  /// Not yet: only when the node gets children, or providers while it has no parent.
+  case notYet
   /// As soon as the node has no parent. User code holds a registration, which has to name the context.
   case withoutParent
   /// The reference has been stored.

@@ -94,7 +94,7 @@ extension Provider {
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
   /// factory ran. Also reports the instance, if it still has to be closed. If the context is being closed, the instance
   /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
-  final func dropUnclosed(_ instance: Instance, _ garbage: inout Garbage) {
+  final func dropUnkept(_ instance: Instance, _ garbage: inout Garbage) {
     guard let closer else { return leaveIfEnding(&garbage) }
     if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.value.object === instance.object })
     {
@@ -104,7 +104,8 @@ extension Provider {
     leaveIfEnding(&garbage)
   }
 
-  /// Drops all instances that have not been closed, and reports them. Call this under the tree lock.
+  /// Drops all instances that have not been closed, and reports them. Does nothing while the context is being closed,
+  /// or if a reset would drop what `provide` was given. Call this under the tree lock.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
   final func dropUnclosed(_ closer: Closer, isReset: Bool, _ garbage: inout Garbage) {
@@ -131,7 +132,7 @@ extension Provider {
   /// instance, because it will not make another one there. An alias is removed with its target. Call this under the
   /// tree lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    if hasMade || creation != nil || hasCaches || self is Alias { return }
+    if showsInstance || creation != nil || hasCaches || self is Alias { return }
     if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
   }
 }

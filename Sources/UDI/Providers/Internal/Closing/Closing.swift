@@ -2,9 +2,9 @@
 ///
 /// First, under a single hold of the tree lock, the run marks all of these contexts as being closed. From then on,
 /// nothing is added to them and nothing new is made in them. The rest happens in a separate task, which goes on even if
-/// the caller of `close()` is cancelled. The task waits for earlier runs, and for instances that are still being made.
-/// It cancels asynchronous creations. Then it calls the closers one after the other with no lock held. Finally, it ends
-/// the contexts.
+/// the caller of `close()` is cancelled. The task cancels asynchronous creations, and waits for earlier runs and for
+/// instances that are still being made. Then it calls the closers one after the other, with no lock held. Finally, it
+/// ends the contexts.
 final class Closing: Activity, @unchecked Sendable {
   // Unchecked: only the run's task uses `failures` before the run ends, and nothing writes it afterwards; the tree lock
   // guards all other mutable properties.
@@ -32,6 +32,7 @@ final class Closing: Activity, @unchecked Sendable {
     let call = AsyncCall.current
     var begun: Closing?
     let joined = context.change { node, garbage -> (run: Closing, number: UInt)? in
+      // The new run marks the context, and so becomes `closing`.
       if !node.treeLocked.state.isEnding { begun = Closing(context, node, &garbage) }
       guard let run = node.treeLocked.extras?.closing, let number = try? run.enter(.task(call, through: [])) else {
         return nil
@@ -148,7 +149,7 @@ final class Closing: Activity, @unchecked Sendable {
       if let cache = step.cache {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
       } else if !provider.hasCaches {
-        // The provider itself keeps the instance.
+        // The provider itself keeps the instance, or nothing does.
         node.unregister(provider, &garbage)
       }
     }

@@ -41,7 +41,7 @@ final class Alias: Provider, @unchecked Sendable {
     }
     if hasFailed { forgetFailure() }
     Tree.change { garbage in
-      guard node != nil, !hasMade, let kept = target.shown, let present = kept.instance else { return }
+      guard node != nil, !showsInstance, let kept = target.shown, let present = kept.instance else { return }
       garbage.add(present.object, of: kept)
       let isWeak = kept.owned == nil
       // A cast can wrap an object in a value, for example in an `AnyHashable`, which cannot be held weakly.

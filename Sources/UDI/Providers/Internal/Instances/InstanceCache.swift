@@ -95,7 +95,7 @@ struct InstanceCaches {
   /// Begins a sweep, which discards the caches that keep no instance and are making none.
   ///
   /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
-  ///   if it is not time for a sweep yet.
+  ///   if no sweep begins, because it is too early, or because all caches are making something.
   mutating func beginSweep() -> [InstanceCache] {
     guard count > nextSweep else { return [] }
     let atRest = caches.values.joined().filter(\.isAtRest)

@@ -9,7 +9,7 @@ struct InstanceKeeper {
   var custom: CustomStorage? { cache?.custom }
 
   /// Whether all lookups get the same instance. If so, the instance gets its own graph while it is made.
-  var isIndependent: Bool { cache?.isOfGraph != true }
+  var servesAllLookups: Bool { cache?.isOfGraph != true }
 }
 
 /// The next step of a thread or a task that wants an instance.
@@ -54,7 +54,7 @@ extension InstanceKeeper {
       }
       if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       var owner: UDIContext?
-      if isIndependent, !context.withNode({ $0 == node }) {
+      if servesAllLookups, !context.withNode({ $0 == node }) {
         guard let other = node.context else { return .gone }
         owner = other
       }
@@ -103,8 +103,8 @@ extension InstanceKeeper {
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
         provider.noteUnclosed(instance, number)
       }
-      guard let node = provider.node, isCurrent else { return provider.dropUnclosed(instance, &garbage) }
-      if AuditNotice.isOn, !instance.isBox, isIndependent {
+      guard let node = provider.node, isCurrent else { return provider.dropUnkept(instance, &garbage) }
+      if AuditNotice.isOn, !instance.isBox, servesAllLookups {
         AuditNotice.note(instance.object, provider, node, &garbage)
       }
       if custom == nil, !(isWeak && instance.isBox) {
@@ -114,7 +114,7 @@ extension InstanceKeeper {
         provider.leaveIfEnding(&garbage)
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
-      if isIndependent, provider.isAsynchronous { node.notifyWatchers(ofInstanceOf: provider) }
+      if servesAllLookups, provider.isAsynchronous { node.notifyWatchers(ofInstanceOf: provider) }
     }
   }
 }
@@ -134,14 +134,14 @@ extension InstanceKeeper {
   /// Forgets the creation. If its task still runs a completion or a closer, closing the context has to wait for that.
   @inline(__always)
   private func forgetCreation(isOver: Bool) {
-    if !isOver, isIndependent, let node = provider.node { creation?.noteDropped(by: node) }
+    if !isOver, servesAllLookups, let node = provider.node { creation?.noteDropped(by: node) }
     creation = nil
   }
 
   /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether
   /// it is empty only while no lock is held, so its cache stays until a sweep.
   private func discardCacheIfUnused(_ garbage: inout Garbage) {
-    guard let cache, isIndependent, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
+    guard let cache, servesAllLookups, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
     provider.caches.discard(cache, &garbage)
   }
 

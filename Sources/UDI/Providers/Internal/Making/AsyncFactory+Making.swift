@@ -60,7 +60,7 @@ extension AsyncFactory {
               return .made(stored)
             }
             let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: keys)
-            return try await AsyncGraph.run(anew: keeper.isIndependent) { _ in
+            return try await AsyncGraph.run(anew: keeper.servesAllLookups) { _ in
               .made(try await make(for: owner, arguments, call, for: (keeper, creation)))
             }
           } catch {
@@ -98,7 +98,7 @@ extension AsyncFactory {
         if !(error is CancellationError) { noteFailure(error, arguments?.arguments) }
         throw passOn(error)
       }
-      let isOwned = place?.keeper.isIndependent == true && sharing != .weak
+      let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
       if isOwned { place?.creation.assignClosingNumber() }
       await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       if hasFailed { forgetFailure() }

@@ -20,7 +20,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     reach.assertIsolation(type)
     self.function = function
     self.completion = completion
-    super.init(type, name, lifetime, metadata, site, reach, isolation, hasCompletion: true, wanted: wanted)
+    super.init(type, name, lifetime, metadata, site, reach, isolation, wanted: wanted)
   }
 
   /// Returns the instance that is kept. If there is none, the lookup is a miss, because only `obtain` may run the

@@ -6,10 +6,10 @@ final class Factory: Provider, @unchecked Sendable {
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
   private let function: FactoryFunction?
-  private let fixedExtras: FixedExtras?
+  private let closures: Closures?
 
   /// Properties that only a few factories need.
-  private final class FixedExtras {
+  private final class Closures {
     /// The function and the completion, if they have to be released on an actor. Otherwise they are in
     /// `Factory.function` and `complete`.
     let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
@@ -34,10 +34,10 @@ final class Factory: Provider, @unchecked Sendable {
   ) {
     reach.assertIsolation(type)
     if let owner = isolation.owner(reach) {
-      fixedExtras = FixedExtras(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
+      closures = Closures(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
       self.function = nil
     } else {
-      fixedExtras = complete.map { FixedExtras(owned: nil, $0) }
+      closures = complete.map { Closures(owned: nil, $0) }
       self.function = consume function
     }
     super.init(
@@ -107,6 +107,7 @@ final class Factory: Provider, @unchecked Sendable {
     for context: UDIContext, _ arguments: Arguments?, isFresh: Bool, _ creation: Creation?,
     _ thread: Unretained<Resolution>
   ) throws -> Instance {
+    // Step 2.
     do {
       if !mayRunHere {
         thread.read { $0.noteActorMiss() }
@@ -114,40 +115,45 @@ final class Factory: Provider, @unchecked Sendable {
       }
       try thread.read { try $0.push(self, context, arguments, for: creation, isFresh: isFresh) }
     } catch {
-      if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
+      if let creation { keeper(of: creation).end(creation, .undecided) }
       throw error
     }
+    // Step 6.
     defer { thread.read { $0.pop() } }
     let misses = thread.read { $0.missesOnlyHere }
     do {
-      // While runs are recorded or observed, the run is measured. The innermost of the running providers is this one.
+      // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
+      // this one.
       let watched =
         WatchedRun.isWanted
         ? WatchedRun(self, context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) }) : nil
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
-      let function = fixedExtras?.owned?.value.function ?? function
+      let function = closures?.owned?.value.function ?? function
       guard let instance = try function?.call(context, arguments, making: madeType) else {
         throw ProviderFailure.returnedNil
       }
       watched?.end()
+      // Step 4.
       if hasCloser { creation?.assignClosingNumber() }
       if UDIAttachment.areInUse, !instance.isBox {
         attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       }
       if hasFailed { forgetFailure() }
       if hasCompletion { thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) } }
+      // Step 5.
       if let creation {
-        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
+        keeper(of: creation).keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, self, arguments?.key(for: self)) }
       }
       return instance
     } catch {
-      // If an actor or an asynchronous instance was lacking, another thread might not lack it.
-      let lacksOnlyHere = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, arguments, creation, mightSucceedElsewhere: lacksOnlyHere)
+      // If the factory missed something only because this thread is not on its actor, or cannot wait for it, another
+      // thread might succeed.
+      let mightSucceedElsewhere = thread.read { $0.missesOnlyHere } != misses
+      throw fail(error, arguments, creation, mightSucceedElsewhere: mightSucceedElsewhere)
     }
   }
 
@@ -167,14 +173,15 @@ final class Factory: Provider, @unchecked Sendable {
     Tree.change { _ in hasEverFailed = true }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
-    InstanceKeeper(provider: self, cache: creation.cache)
-      .end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    keeper(of: creation).end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
     return error
   }
 
+  private func keeper(of creation: Creation) -> InstanceKeeper { InstanceKeeper(provider: self, cache: creation.cache) }
+
   override func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
-    guard let fixedExtras else { return }
-    let complete = if let owned = fixedExtras.owned { owned.value.complete } else { fixedExtras.complete }
+    guard let closures else { return }
+    let complete = if let owned = closures.owned { owned.value.complete } else { closures.complete }
     complete?(context, instance, arguments)
   }
 }

@@ -75,8 +75,8 @@ class Provider: Entry, @unchecked Sendable {
   ///   - lifetime: The lifetime; nil for the context's default.
   ///   - reach: Where the instances may be used.
   ///   - isolation: Where the closures may be called.
-  ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. Always
-  ///     true for an `AsyncFactory`, which calls its completion itself.
+  ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. An
+  ///     asynchronous factory calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
     _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
@@ -139,7 +139,7 @@ extension Provider {
   }
 
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
-  final var hasMade: Bool { unsafe uncheckedShown != nil }
+  final var showsInstance: Bool { unsafe uncheckedShown != nil }
 
   /// The factory's last failure; nil if the factory has made something since.
   final var lastFailure: FactoryFailure? {
@@ -196,7 +196,7 @@ extension Provider {
   final var closer: Closer? { unsafe uncheckedExtras?.closer }
 
   /// Sets the closer. Call this before the provider enters a context.
-  final func close(with closer: Closer?) {
+  final func setCloser(_ closer: Closer?) {
     guard let closer else { return }
     extras.closer = closer
     unsafe uncheckedHasCloser = true
@@ -220,7 +220,7 @@ extension Provider {
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     // If the provider already keeps an instance, the instance's entry enters the context as well.
     comesFromLook = Tree.isLooking
-    if hasMade {
+    if showsInstance {
       shown?.node = node
       shown?.serial = serial
       shown?.comesFromLook = comesFromLook

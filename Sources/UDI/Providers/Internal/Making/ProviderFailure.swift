@@ -1,5 +1,6 @@
-/// Why a provider gave no instance. The verbs turn the failure into a `UDILinkError`. An error that the factory itself
-/// throws is passed on unchanged.
+/// Why a provider gave no instance. The verbs turn the failure into a `UDILinkError`, with a cause
+/// (`ProviderFailure.cause` in `Misses.swift`); `explain` predicts the same causes (`Survey+Cause.swift`). An error
+/// that the factory itself throws is passed on unchanged.
 enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
