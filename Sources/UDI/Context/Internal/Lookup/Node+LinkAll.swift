@@ -58,7 +58,7 @@ extension Node {
     Tree.change { garbage in
       let search = direction(of: search)
       var entries: [Entry] = []
-      for reference in entries(under: keyIDs(of: type, search), search) {
+      for reference in self.entries(under: keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
