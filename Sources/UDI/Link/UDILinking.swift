@@ -20,7 +20,7 @@ public protocol UDILinking {
 
 extension UDIContext: UDILinking {
   /// Where the lookup begins. For the library only.
-  public var _origin: UDIOrigin { .context(self) }
+  @inlinable public var _origin: UDIOrigin { .context(self) }
 }
 
 extension UDIObject {
@@ -46,7 +46,7 @@ extension UDIObject {
   }
 
   /// Where the lookup begins. For the library only.
-  public var _origin: UDIOrigin { .object(_attachedContext, self) }
+  @inlinable public var _origin: UDIOrigin { .object(_attachedContext, self) }
 }
 
 /// Where a lookup begins, for lookups that are not hot. For the library only.
@@ -61,19 +61,28 @@ public enum UDIOrigin {
 
 extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
-  @usableFromInline
+  // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
+  @inlinable
+  @inline(__always)
   func present<Dependency>(_ request: LookupRequest) -> Dependency? {
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      let memory = unsafe InstanceMemory($0)
-      switch self {
-      case .context(let context): _ = context.attempt(request, into: memory)
-      case .object(let attachment, _):
-        _ = unsafe attachment.attempt(
-          request.type, request.reach, named: request.name, search: request.search, into: memory.address)
-      }
-    }
+    unsafe withUnsafeMutablePointer(to: &found) { unsafe findPresent(request, into: UnsafeMutableRawPointer($0)) }
     return found
+  }
+
+  /// Does the same, and writes what it finds to memory.
+  ///
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
+  ///   not changed.
+  @unsafe
+  @usableFromInline
+  func findPresent(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) {
+    switch self {
+    case .context(let context): _ = unsafe context.attempt(request, into: InstanceMemory(address: memory))
+    case .object(let attachment, _):
+      _ = unsafe attachment.attempt(
+        request.type, request.reach, named: request.name, search: request.search, into: memory)
+    }
   }
 
   @usableFromInline
