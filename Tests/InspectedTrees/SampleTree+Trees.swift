@@ -74,7 +74,8 @@ extension SampleTree {
       hold(CheckoutScreen()).attach(to: checkout)
       _ = hold(
         Override(
-          (any Payment).self, named: nil, with: CardPayment(), isSendable: true, in: checkout, #fileID, #line))
+          (any Payment).self, named: nil, with: CardPayment(), isSendable: true, in: checkout, fileID: #fileID,
+          line: #line))
       let payment = try checkout.makeChild(tag: "Payment")
       // Nobody holds this one.
       payment.bind(Basket(), as: (any Cart).self)

@@ -26,7 +26,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, .anywhere)
+    bind(
+      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: false)
   }
 
   /// Binds an instance in this context, which holds it weakly, and leaves it bound in all other contexts.
@@ -49,7 +51,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, .anywhere)
+    bind(
+      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: true)
   }
 
   /// Withdraws the binding under the given type and name in this context, whichever call made it. Bindings in other
@@ -80,7 +84,9 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, .mainActor)
+    bind(
+      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: false)
   }
 
   /// Does the same as ``multiBind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -90,6 +96,8 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, .mainActor)
+    bind(
+      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: true)
   }
 }

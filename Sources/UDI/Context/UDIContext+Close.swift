@@ -69,7 +69,7 @@ extension UDIContext {
         return true
       }
     }
-    if let path { UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, .zero)) } }
+    if let path { UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: .zero)) } }
     return isClosed
   }
 }

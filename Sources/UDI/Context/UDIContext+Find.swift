@@ -89,17 +89,17 @@ extension UDILinking {
   /// - Returns: The context, or nil if there is none.
   /// - Complexity: O(contexts below).
   public func descendant(tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
-    _origin.descendant(tag, "descendant", UDICallSite(fileID, line))
+    _origin.descendant(tag, verb: "descendant", at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``UDILinking/descendant(tag:fileID:line:)``, under the name that the original library uses.
   public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
-    _origin.descendant(tag, "find", UDICallSite(fileID, line))
+    _origin.descendant(tag, verb: "find", at: UDICallSite(fileID, line))
   }
 }
 
 extension UDIOrigin {
-  fileprivate func descendant(_ tag: String, _ verb: String, _ site: UDICallSite) -> UDIContext? {
+  fileprivate func descendant(_ tag: String, verb: String, at site: UDICallSite) -> UDIContext? {
     let context =
       switch self {
       case .context(let context): context as UDIContext?

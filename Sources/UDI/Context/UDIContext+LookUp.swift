@@ -195,7 +195,7 @@ extension UDIContext {
       let provider = unsafe unsafeDowncast(entry, to: Provider.self)
       try provider.rejectArguments(arguments, of: request.reach)
     }
-    guard let instance = try entry.instance(for: self, arguments, isFresh: request.isFresh) else { return false }
+    guard let instance = try entry.instance(for: self, with: arguments, isFresh: request.isFresh) else { return false }
     guard memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) else {
       throw ProviderFailure.nothing
     }

@@ -25,7 +25,9 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(value, Wrapped?.self, name, .of(metadata), .anywhere, nil, UDICallSite(fileID, line))
+    provide(
+      value, as: Wrapped?.self, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      closing: nil)
   }
 
   /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
@@ -49,6 +51,8 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(value, Wrapped?.self, name, .of(metadata), .mainActor, nil, UDICallSite(fileID, line))
+    provide(
+      value, as: Wrapped?.self, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      closing: nil)
   }
 }

@@ -82,7 +82,7 @@ extension UDIEntry {
   /// - Parameters:
   ///   - type: The class of the object, or the type of the value, if it is known.
   ///   - end: The call that replaced or withdrew the binding.
-  init(_ kind: Kind, _ entry: Entry, _ type: Any.Type?, isAlive: Bool, endedBy end: UDICallSite? = nil) {
+  init(_ kind: Kind, _ entry: Entry, type: Any.Type?, isAlive: Bool, endedBy end: UDICallSite? = nil) {
     let provider = entry as? Provider
     let attachSite = (entry as? DetailedBinding)?.attachSite
     self.init(

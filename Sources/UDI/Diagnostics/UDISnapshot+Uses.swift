@@ -67,7 +67,7 @@ extension UDISnapshot {
   ///   - positions: The positions of each entry, and of the entries of each object, by the address of the entry or the
   ///     object.
   mutating func add(
-    _ records: [RecordedUse], _ indices: [Node: Int], _ positions: [UInt: [Position]], _ garbage: inout Garbage
+    _ records: [RecordedUse], indices: [Node: Int], positions: [UInt: [Position]], _ garbage: inout Garbage
   ) {
     var numbers: [ObjectIdentifier: Int] = [:]
     // By dependent and key. A removed dependency is listed only if the dependent has not looked up a new one since.

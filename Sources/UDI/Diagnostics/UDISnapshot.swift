@@ -67,7 +67,7 @@ extension UDIContext {
           removedBindings: UDIRecording.allRecords(in: node).map { Sighting($0, &garbage).entry.timeless })
       }
       var snapshot = UDISnapshot(contexts: contexts)
-      snapshot.add(records, indices, positions, &garbage)
+      snapshot.add(records, indices: indices, positions: positions, &garbage)
       return snapshot
     }
   }

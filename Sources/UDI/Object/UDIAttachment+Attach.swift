@@ -39,7 +39,7 @@ extension UDIAttachment {
 
   /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
   private func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
-    if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, site, &garbage) }
+    if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, at: site, &garbage) }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }

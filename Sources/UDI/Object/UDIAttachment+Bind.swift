@@ -12,7 +12,7 @@ extension UDIAttachment {
     Tree.change { garbage in
       if let context, !mayBind(binding, in: context, &garbage) { return }
       if isOwn, AuditNotice.isOn, let object = binding.liveObject(&garbage) {
-        AuditNotice.note(object, self, nil, &garbage)
+        AuditNotice.note(object, self, at: nil, &garbage)
       }
       // The context is read under the lock, so if another thread attaches the object elsewhere, it does so either
       // before or after the whole bind.

@@ -22,7 +22,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil, .anywhere)
+    bind(
+      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: false, in: nil)
   }
 
   /// Binds an instance in the given contexts, which hold it weakly, and leaves it bound in all other contexts.
@@ -46,7 +48,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts, .anywhere)
+    bind(
+      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: true, in: contexts)
   }
 
   /// Withdraws the bindings that this object has made under the given type and name, in all contexts.
@@ -75,7 +79,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil, .mainActor)
+    bind(
+      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: false, in: nil)
   }
 
   /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -85,7 +91,9 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts, .mainActor)
+    bind(
+      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
+      isMulti: true, in: contexts)
   }
 }
 
@@ -93,10 +101,10 @@ extension UDIObject {
 
 extension UDIObject {
   private func bind<Dependency>(
-    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, isMulti: Bool, in contexts: [UDIContext]?, _ reach: UDIReach
+    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, isMulti: Bool, in contexts: [UDIContext]?
   ) {
-    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) {
+    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: isMulti) {
       add($0, in: contexts)
     }
   }

@@ -28,7 +28,7 @@ extension UDIAttachment {
     let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
     unsafe finish(
-      answer, in: context, type, reach, named: name, search: search, at: site, for: owner, into: memory)
+      answer, in: context, of: type, reach, named: name, search: search, at: site, for: owner, into: memory)
   }
 
   /// Looks up a dependency, and throws if there is none.
@@ -44,7 +44,7 @@ extension UDIAttachment {
     let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
     try unsafe finishOrThrow(
-      answer, in: context, type, reach, named: name, search: search, at: site, for: owner, into: memory)
+      answer, in: context, of: type, reach, named: name, search: search, at: site, for: owner, into: memory)
   }
 
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment
@@ -82,7 +82,7 @@ extension UDIAttachment {
   /// - Parameter context: The attached context, if the answer is an entry that has to make the instance.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, in context: UDIContext?, _ type: Any.Type, _ reach: UDIReach,
+    _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
     named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
@@ -101,7 +101,7 @@ extension UDIAttachment {
   /// Finishes a lookup for `require` whose answer has not been written to the memory.
   @inline(never)
   private func finishOrThrow(
-    _ answer: consuming LookupAnswer, in context: UDIContext?, _ type: Any.Type, _ reach: UDIReach,
+    _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
     named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) throws {

@@ -35,8 +35,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     provide(
-      value, type, name, .ifAny(metadata, replaces), .anywhere, .of(onClose, isOfProvided: true),
-      UDICallSite(fileID, line))
+      value, as: type, .anywhere, named: name, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
+      closing: .of(onClose, isOfProvided: true))
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -66,15 +66,17 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let site = UDICallSite(fileID, line)
     return provide(
-      value, type, name, .ifAny(metadata, replaces), .mainActor, .onMainActor(onClose, isOfProvided: true, site), site)
+      value, as: type, .mainActor, named: name, metadata: .ifAny(metadata, replaces), at: site,
+      closing: .onMainActor(onClose, isOfProvided: true, site))
   }
 
   func provide<Dependency>(
-    _ value: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
-    _ reach: UDIReach, _ closer: Closer?, _ site: UDICallSite
+    _ value: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, closing closer: Closer?
   ) -> UDIRegistration<Dependency> {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
-    let provider = Factory(type, name, .context, metadata, site, reach, giving: value)
+    let provider = Factory(
+      type, reach, named: name, lifetime: .context, metadata: metadata, at: site, giving: value)
     provider.setCloser(closer)
     add(provider, Instance(value))
     return .of(provider, reach)

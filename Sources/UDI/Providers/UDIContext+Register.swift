@@ -61,8 +61,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
-        factory.isolation, FactoryFunction(factory), onCreate),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
+        onCreate: onCreate),
       closing: .of(onClose))
   }
 
@@ -100,8 +101,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
-        factory.isolation, FactoryFunction(factory), onCreate),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
+        onCreate: onCreate),
       closing: .of(onClose))
   }
 
@@ -124,8 +126,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
-        factory.isolation, FactoryFunction(factory), onCreate),
+        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
+        onCreate: onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -143,8 +146,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
-        factory.isolation, FactoryFunction(factory), onCreate),
+        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
+        onCreate: onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 }

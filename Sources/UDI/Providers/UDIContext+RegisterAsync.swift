@@ -54,8 +54,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addFactory(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), factory.isolation,
-      { context, _ in try await factory(context) }, onCreate, onClose)
+      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
+      actor: factory.isolation, { context, _ in try await factory(context) }, onCreate: onCreate, onClose: onClose)
   }
 
   /// Registers an asynchronous factory that needs no context; see
@@ -88,8 +88,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addFactory(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), factory.isolation,
-      { _, _ in try await factory() }, onCreate, onClose)
+      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
+      actor: factory.isolation, { _, _ in try await factory() }, onCreate: onCreate, onClose: onClose)
   }
 
   /// Registers an asynchronous factory with arguments; see
@@ -123,13 +123,13 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let function = AsyncFunction(factory)
     return addFactory(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), factory.isolation,
-      wanted: ArgumentPack<First, repeat each More>.self,
+      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
+      actor: factory.isolation, wanted: ArgumentPack<First, repeat each More>.self,
       { context, arguments in
         guard let arguments else { throw ProviderFailure.nothing }
         let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
         return try await function.call(ArgumentPack(context, pack.first, repeat each pack.more))
-      }, nil, onClose)
+      }, onCreate: nil, onClose: onClose)
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
@@ -165,8 +165,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addFactory(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), make.isolation,
-      lookingUpParameters(of: AsyncFunction(make)), onCreate, onClose)
+      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
+      actor: make.isolation, lookingUpParameters(of: AsyncFunction(make)), onCreate: onCreate, onClose: onClose)
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -187,8 +187,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addFactory(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), nil,
-      lookingUpParameters(of: AsyncFunction(make)), onCreate, onClose)
+      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
+      actor: nil, lookingUpParameters(of: AsyncFunction(make)), onCreate: onCreate, onClose: onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -206,8 +206,8 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, factory, onCreate,
-      onClose)
+      type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+      at: UDICallSite(fileID, line), factory, onCreate: onCreate, onClose: onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
@@ -223,8 +223,8 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     addOnMainActor(
-      type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor,
-      { _ in try await factory() }, onCreate, onClose)
+      type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+      at: UDICallSite(fileID, line), { _ in try await factory() }, onCreate: onCreate, onClose: onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -244,8 +244,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let site = UDICallSite(fileID, line)
     return addOnMainActor(
-      type, name, lifetime, .ifAny(metadata, replaces), site, .anywhere, lookingUpParameters(of: make, site), onCreate,
-      onClose)
+      type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: site,
+      lookingUpParameters(of: make, site), onCreate: onCreate, onClose: onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -265,8 +265,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let site = UDICallSite(fileID, line)
     return addOnMainActor(
-      type, name, lifetime, .ifAny(metadata, replaces), site, .mainActor, lookingUpParameters(of: make, site), onCreate,
-      onClose)
+      type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: site,
+      lookingUpParameters(of: make, site), onCreate: onCreate, onClose: onClose)
   }
 }
 
@@ -275,18 +275,19 @@ extension UDIContext {
 extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
-    _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
-    _ onClose: (@MainActor (Dependency) async throws -> Void)?
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite,
+    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
+    onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
     let closures = ActorOwned(onMainActor: (factory, onCreate))
     let type = type as Any.Type
     return register(
       AsyncFactory(
-        type, name, lifetime, metadata, site, reach, .mainActor,
-        { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } },
-        onCreate == nil
+        type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: .mainActor,
+        function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } },
+        completion: onCreate == nil
           ? nil
           : { @MainActor context, instance, _ in
             guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
@@ -299,16 +300,16 @@ extension UDIContext {
   ///   - actor: The actor that the user's factory belongs to, if any.
   ///   - make: Calls the user's factory.
   private func addFactory<Dependency: Sendable>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ type: Dependency.Type, named name: UDIName?, lifetime: UDILifetime?, metadata: BindRequest.Metadata?,
+    at site: UDICallSite, actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
     _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
-    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
-    _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
+    onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
+    onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
-    let isolation = Isolation.of(actor, in: nil, site)
+    let isolation = Isolation.of(actor, in: nil, at: site)
     let make = isolation.owned(make)
     let completion = onCreate.map { onCreate -> AsyncFactory.Completion in
-      let onCreate = Isolation.of(onCreate.isolation, in: nil, site).owned(onCreate)
+      let onCreate = Isolation.of(onCreate.isolation, in: nil, at: site).owned(onCreate)
       return { context, instance, _ in
         guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
         await onCreate.value(context, dependency)
@@ -316,8 +317,8 @@ extension UDIContext {
     }
     return register(
       AsyncFactory(
-        type, name, lifetime, metadata, site, .anywhere, isolation, wanted: wanted,
-        { try await make.value($0, $1).map { Instance($0) } }, completion),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: isolation,
+        wanted: wanted, function: { try await make.value($0, $1).map { Instance($0) } }, completion: completion),
       closing: .of(onClose))
   }
 

@@ -51,8 +51,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation,
-        make.isolation, FactoryFunction(lookingUpParameters(of: make, .anywhere)), onCreate),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, actor: make.isolation,
+        function: FactoryFunction(lookingUpParameters(of: make, .anywhere)), onCreate: onCreate),
       closing: .of(onClose))
   }
 
@@ -79,8 +80,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, parameters: .mainActor,
-        in: isolation, make.isolation, FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), parameters: .mainActor, in: isolation, actor: make.isolation,
+        function: FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate: onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -99,8 +101,9 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation,
-        make.isolation, FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate),
+        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, actor: make.isolation,
+        function: FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate: onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -138,7 +141,7 @@ func lookingUpParameters<Dependency, First, each More>(
     func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
       position += 1
       if made == nil { return try context.parameter(type, at: position, reach) }
-      return try context.parameter(type, at: position, reach, &made!)
+      return try context.parameter(type, at: position, reach, made: &made!)
     }
     let first = try next(First.self)
     return try make(first, repeat try next((each More).self))
@@ -164,7 +167,7 @@ extension UDIContext {
   /// - Parameter made: The parameters that have been made, from the first on. The new one is added.
   @inline(never)
   fileprivate func parameter<Parameter>(
-    _ type: Parameter.Type, at position: Int, _ reach: UDIReach, _ made: inout [OwnedInstance]
+    _ type: Parameter.Type, at position: Int, _ reach: UDIReach, made: inout [OwnedInstance]
   ) throws -> Parameter {
     if position <= made.count, let given = made[position - 1].value.value(as: type, isExact: false) { return given }
     made.removeLast(max(0, made.count - position + 1))

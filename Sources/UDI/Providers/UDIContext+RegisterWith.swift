@@ -44,8 +44,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
-        nil),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: nil),
       closing: .of(onClose))
   }
 
@@ -88,8 +88,8 @@ extension UDIContext {
     let onCreate = IsolatedFunction(onCreate)
     return register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .anywhere, in: isolation, factory,
-        onCreate),
+        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: onCreate),
       closing: .of(onClose))
   }
 
@@ -111,8 +111,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
-        nil),
+        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: nil),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 
@@ -132,8 +132,8 @@ extension UDIContext {
     let onCreate = IsolatedFunction(onCreate)
     return register(
       Factory(
-        type, name, lifetime, .ifAny(metadata, replaces), UDICallSite(fileID, line), .mainActor, in: isolation, factory,
-        onCreate),
+        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
+        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: onCreate),
       closing: .onMainActor(onClose, UDICallSite(fileID, line)))
   }
 }

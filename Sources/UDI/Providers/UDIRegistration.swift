@@ -131,8 +131,8 @@ extension UDIRegistration {
     if provider.key === key || target.key === key { return }
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
     let mainActor = reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
-    let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, site)
-    let alias = Alias(type, name, reach, isolation, of: target, site)
+    let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: site)
+    let alias = Alias(type, reach, named: name, isolation: isolation, of: target, at: site)
     Tree.change { garbage in
       guard let node = target.node else { return }
       guard node.treeLocked.state == .open else { return node.refuse(alias, "implements", &garbage) }

@@ -139,7 +139,7 @@ import UDI
     let plain = Plain()
     context.bind(plain, as: (any Service).self)
     let override = Override(
-      (any Service).self, named: nil, with: Plain(), isSendable: true, in: context, #fileID, #line)
+      (any Service).self, named: nil, with: Plain(), isSendable: true, in: context, fileID: #fileID, line: #line)
     let snapshot = context.snapshot()
     #expect(snapshot.contexts[0].entries.map(\.kind) == [.override, .live])
     #expect(

@@ -61,10 +61,10 @@ package struct AuditNotice {
 extension AuditNotice {
   /// Sends a notice of an object that is being bound, or that a context has come to own.
   @inline(never)
-  static func note(_ object: AnyObject?, _ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+  static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
     let context = node.context
-    AuditNotice(.registered, object, node, context, entry).send(&garbage)
+    AuditNotice(.registered, object, as: entry, in: node, context: context).send(&garbage)
     if let context { garbage.add(context) }
     garbage.add(object, of: entry)
   }
@@ -74,28 +74,28 @@ extension AuditNotice {
   /// attached elsewhere.
   @inline(never)
   static func note(
-    _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, _ site: UDICallSite?,
+    _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,
     _ garbage: inout Garbage
   ) {
-    func send(_ kind: Kind, _ context: UDIContext, _ site: UDICallSite?) {
+    func send(_ kind: Kind, _ context: UDIContext, at site: UDICallSite?) {
       let node = context.withNode { $0 }
       AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
         .send(&garbage)
     }
     if let present = attachment.context {
-      send(.present, present, nil)
+      send(.present, present, at: nil)
       garbage.add(present)
     }
-    if let new { send(.attached, new, site) }
+    if let new { send(.attached, new, at: site) }
   }
 
   /// Sends a notice of a context that has been made or moved.
   @inline(never)
-  static func note(_ kind: Kind, _ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
+  static func note(_ kind: Kind, _ context: UDIContext, node: Node, _ garbage: inout Garbage) {
     AuditNotice(kind: kind, object: context, node: node, context: context, reach: .anywhere).send(&garbage)
   }
 
-  fileprivate init(_ kind: Kind, _ object: AnyObject, _ node: Node, _ context: UDIContext?, _ entry: Entry) {
+  fileprivate init(_ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?) {
     self.init(
       kind: kind, object: object, node: node, context: context, reach: entry.reach, key: entry.key, site: entry.site)
   }
@@ -111,7 +111,7 @@ extension Node {
   package func forEachBound(_ garbage: inout Garbage, _ body: (AuditNotice) -> Void) {
     treeLocked.bindings.forEachEntry { entry in
       guard let object = entry.binding.liveObject(&garbage) else { return }
-      body(AuditNotice(.present, object, self, nil, entry.binding))
+      body(AuditNotice(.present, object, as: entry.binding, in: self, context: nil))
     }
   }
 
@@ -121,7 +121,7 @@ extension Node {
     treeLocked.providers.forEach { providers.append($0.provider) }
     for provider in providers.sorted(by: { $0.serial < $1.serial }) {
       func pass(_ kind: AuditNotice.Kind, _ object: AnyObject) {
-        body(AuditNotice(kind, object, self, nil, provider))
+        body(AuditNotice(kind, object, as: provider, in: self, context: nil))
       }
       provider.forEachOwned { pass(.owned, $0) }
       pass(.provider(isAlias: provider is Alias), provider)

@@ -77,7 +77,7 @@ extension UDIRecording {
     let endedBy = object == nil ? nil : end
     unsafe lastNumber += 1
     unsafe records[lastNumber] = RemovedBinding(
-      entry: UDIEntry(kind, binding, objectType, isAlive: object != nil, endedBy: endedBy), key: binding.key,
+      entry: UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy), key: binding.key,
       object: object, reach: binding.reach)
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()

@@ -24,7 +24,7 @@ struct Sighting {
       default: present == nil ? .dead : .live
       }
     let otherType = instance == nil ? (source as? DetailedBinding)?.objectType : kept?.maker.madeType
-    entry = UDIEntry(kind, source, object.map { type(of: $0.object) } ?? otherType, isAlive: present != nil)
+    entry = UDIEntry(kind, source, type: object.map { type(of: $0.object) } ?? otherType, isAlive: present != nil)
     (self.source, reach, failure) = (source, source.reach, (source as? Provider)?.failure)
     garbage.add(source)
   }

@@ -26,7 +26,7 @@ extension UDIEvent.Missed {
 }
 
 extension UDIEvent.Made {
-  init(_ provider: Provider, _ path: [String], _ duration: Duration, askers: [KeyIdentity]) {
+  init(_ provider: Provider, path: [String], duration: Duration, askers: [KeyIdentity]) {
     self.init(
       typeName: provider.key.type.text, name: provider.key.name?.description, lifetime: provider.lifetime.name,
       fullPath: path, duration: duration, askers: askers.map(\.description), fileID: provider.site.fileID,
@@ -35,13 +35,13 @@ extension UDIEvent.Made {
 }
 
 extension UDIEvent.Closed {
-  init(_ provider: Provider, _ path: [String], _ duration: Duration, _ error: (any Error)?) {
+  init(_ provider: Provider, path: [String], duration: Duration, failure error: (any Error)?) {
     self.init(
       typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, duration: duration,
       failure: error.map { "\($0)" })
   }
 
-  init(contextAt path: [String], _ duration: Duration) {
+  init(contextAt path: [String], duration: Duration) {
     self.init(typeName: nil, name: nil, fullPath: path, duration: duration, failure: nil)
   }
 }

@@ -23,7 +23,7 @@ extension Node {
       setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
     }
     if AuditNotice.isOn, let entry = provider.shown, entry.kind == .owned {
-      AuditNotice.note(entry.owned, entry, self, &garbage)
+      AuditNotice.note(entry.owned, as: entry, in: self, &garbage)
     }
     if let old { retire(old, &garbage) }
   }

@@ -13,12 +13,13 @@ package final class Override: Sendable {
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, in context: UDIContext,
-    _ fileID: StaticString, _ line: UInt
+    fileID: StaticString, line: UInt
   ) {
     self.context = context
     let site = UDICallSite(fileID, line)
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
-    let provider = Factory(type, name, .unique, nil, site, isSendable ? .anywhere : .mainActor, giving: value)
+    let provider = Factory(
+      type, isSendable ? .anywhere : .mainActor, named: name, lifetime: .unique, metadata: nil, at: site, giving: value)
     substitute = Substitute(Instance(value), provider)
     context.change { node, garbage in
       guard node.treeLocked.state == .open else { return node.refuse(substitute, "withOverride", &garbage) }

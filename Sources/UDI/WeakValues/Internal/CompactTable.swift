@@ -90,12 +90,14 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       return nil
     }
     let elements = unsafe Self.elements(base, Int(header.capacity))
-    guard let found = unsafe findHashed(key, base, elements, Int(header.capacity)) else { return nil }
+    guard let found = unsafe findHashed(key, base: base, elements: elements, capacity: Int(header.capacity)) else {
+      return nil
+    }
     return unsafe ElementReference(pointer: found)
   }
 
   private func findHashed(
-    _ key: Element.Key, _ base: UnsafeMutableRawPointer, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
+    _ key: Element.Key, base: UnsafeMutableRawPointer, elements: UnsafeMutablePointer<Element>, capacity: Int
   ) -> UnsafeMutablePointer<Element>? {
     let tags = unsafe Self.tags(base)
     let hash = Element.hash(key)
@@ -179,7 +181,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       if unsafe pointer != elements + count { unsafe pointer.moveInitialize(from: elements + count, count: 1) }
       if count == 0 { resize(to: 0) } else if capacity > 4, count * 4 <= capacity { resize(to: 4) }
     } else {
-      unsafe closeGap(at: pointer - elements, base, elements, capacity)
+      unsafe closeGap(at: pointer - elements, base: base, elements: elements, capacity: capacity)
       if count * 8 <= capacity { resize(to: capacity / 4) }
     }
     return removed
@@ -196,7 +198,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   }
 
   private func closeGap(
-    at gap: Int, _ base: UnsafeMutableRawPointer, _ elements: UnsafeMutablePointer<Element>, _ capacity: Int
+    at gap: Int, base: UnsafeMutableRawPointer, elements: UnsafeMutablePointer<Element>, capacity: Int
   ) {
     let tags = unsafe Self.tags(base)
     let mask = capacity - 1

@@ -54,14 +54,14 @@ struct BindRequest {
   /// Makes a request and passes it to `body`.
   @inline(__always)
   static func make<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName?, metadata: Metadata?,
-    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach, _ body: (BindRequest) -> Void
+    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
+    metadata: Metadata?, at site: UDICallSite, isMulti: Bool, _ body: (BindRequest) -> Void
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
     let token = TypeToken.of(type)
     guard let form = StoredForm.of(dependency, as: type) else {
-      refuse(Swift.type(of: dependency as Any), type, site)
+      refuse(Swift.type(of: dependency as Any), as: type, at: site)
     }
     body(
       BindRequest(
@@ -70,7 +70,7 @@ struct BindRequest {
   }
 
   /// Stops the program because a value was bound: a value cannot be held weakly.
-  static func refuse(_ value: Any.Type, _ type: Any.Type, _ site: UDICallSite) -> Never {
+  static func refuse(_ value: Any.Type, as type: Any.Type, at site: UDICallSite) -> Never {
     // A precondition would have no message in release builds, and would name this line instead of the caller's.
     fatalError(
       """
@@ -106,10 +106,11 @@ extension UDIContext {
   /// compiler knows whether there is metadata.
   @usableFromInline
   func bind<Dependency>(
-    _ dependency: Dependency, _ type: Dependency.Type, _ name: UDIName?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, isMulti: Bool, _ reach: UDIReach
+    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, isMulti: Bool
   ) {
-    BindRequest.make(dependency, as: type, named: name, metadata: metadata, site, isMulti: isMulti, reach) { request in
+    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: isMulti) {
+      request in
       if UDIAttachment.areInUse { request.tellAttachment() }
       let binding = Binding.make(request, binder: .context)
       change { node, garbage in

@@ -34,7 +34,7 @@ class Binding: Entry, @unchecked Sendable {
     isMulti = request.isMulti && binder != .context
     super.init(
       .binding, request.form, isWeak: true, key: token.key(named: request.name), isExact: token.isExact,
-      request.reach, request.site)
+      reach: request.reach, at: request.site)
   }
 }
 

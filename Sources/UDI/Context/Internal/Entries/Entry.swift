@@ -43,8 +43,8 @@ class Entry: WeakEntry, @unchecked Sendable {
   ///   - form: The form of the object. If the entry holds the object weakly, it must be alive during the call.
   ///   - isWeak: Whether the entry holds the object weakly.
   init(
-    _ kind: Kind, _ form: StoredForm, isWeak: Bool, key: KeyIdentity, isExact: Bool, _ reach: UDIReach,
-    _ site: UDICallSite
+    _ kind: Kind, _ form: StoredForm, isWeak: Bool, key: KeyIdentity, isExact: Bool, reach: UDIReach,
+    at site: UDICallSite
   ) {
     self.kind = kind
     registered = RegisteredType(isExact: isExact && form.isComplete, reach)
@@ -78,7 +78,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   ///
   /// - Parameter isFresh: Whether to make a new instance even if one is kept.
   /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
-  func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
+  func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
   /// The type as which `instance` was made; nil if it is not known.
   var instanceType: Any.Type? { nil }
@@ -165,7 +165,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
     unsafe uncheckedOwned = isWeak ? nil : instance.object
     super.init(
       isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
-      isExact: provider.makesExactType, provider.reach, provider.site)
+      isExact: provider.makesExactType, reach: provider.reach, at: provider.site)
   }
 
   deinit {
@@ -188,7 +188,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
   /// long as the slot refers to the entry, the provider is alive.
   final var maker: Provider { provider.object }
 
-  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+  override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     instance
   }
 }

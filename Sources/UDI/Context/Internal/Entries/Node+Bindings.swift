@@ -8,7 +8,7 @@ extension Node {
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
     let replaced = treeLocked.bindings.update(binding, forKey: Unretained(binding.key))?.binding
     binding.node = self
-    if AuditNotice.isOn { AuditNotice.note(binding.object, binding, self, &garbage) }
+    if AuditNotice.isOn { AuditNotice.note(binding.object, as: binding, in: self, &garbage) }
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()

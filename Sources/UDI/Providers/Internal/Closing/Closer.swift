@@ -54,7 +54,7 @@ extension Closer {
     _ close: (@isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false, _ site: UDICallSite
   ) -> Closer? {
     guard let close else { return nil }
-    _ = Isolation.onMainActor(close.isolation, nil, site)
+    _ = Isolation.onMainActor(close.isolation, nil, at: site)
     let plain = MainActorFunction(close)
     let body: @MainActor @Sendable (Instance) async throws -> Void = { instance in
       guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
@@ -143,7 +143,7 @@ extension AsyncFactory {
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {
     do { try await Tree.change({ _ in closer })?.close(instance) } catch {
-      UDICloseError(failures: [UDIFailure(self, path, error)]).report()
+      UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
     }
   }
 }

@@ -123,7 +123,7 @@ final class Closing: Activity, @unchecked Sendable {
     for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
     // The observer is notified before the callers that wait go on.
     if UDIObserver.mayExist {
-      UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, start.duration(to: .now))) }
+      UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
     }
     endRun()
   }
@@ -139,7 +139,7 @@ final class Closing: Activity, @unchecked Sendable {
       defer { call.end() }
       try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
-      failures.append(UDIFailure(provider, context.fullPath, error))
+      failures.append(UDIFailure(provider, path: context.fullPath, error: error))
       failure = error
     }
     context.change { node, garbage in
@@ -154,7 +154,9 @@ final class Closing: Activity, @unchecked Sendable {
       }
     }
     if UDIObserver.mayExist {
-      UDIObserver.tell { .closed(UDIEvent.Closed(provider, path, start.duration(to: .now), failure)) }
+      UDIObserver.tell {
+        .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: failure))
+      }
     }
   }
 
@@ -218,7 +220,7 @@ extension Provider {
 }
 
 extension UDIFailure {
-  init(_ provider: Provider, _ path: [String], _ error: any Error) {
+  init(_ provider: Provider, path: [String], error: any Error) {
     self.init(
       typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, error: error,
       fileID: provider.site.fileID, line: provider.site.line)

@@ -13,22 +13,23 @@ extension Factory {
   ///   - caller: The actor in whose code the verb was called.
   ///   - actor: The actor that the closure belongs to, if any.
   convenience init<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, parameters: UDIReach? = nil, in caller: __shared (any Actor)?,
-    _ actor: __shared (any Actor)?, _ function: consuming FactoryFunction,
-    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, parameters: UDIReach? = nil,
+    in caller: __shared (any Actor)?, actor: __shared (any Actor)?, function: consuming FactoryFunction,
+    onCreate complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
     self.init(
-      type, name, lifetime, metadata, site, reach,
-      .of(actor, complete?.isolation, parameters ?? reach, in: caller, site), function, Self.completion(complete))
+      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
+      isolation: .of(actor, complete?.isolation, reach: parameters ?? reach, in: caller, at: site), function: function,
+      completion: Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.
   convenience init<Dependency, First, each More>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, in caller: __shared (any Actor)?,
-    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    _ complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, in caller: __shared (any Actor)?,
+    function factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
+    onCreate complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
   ) {
     let completion = complete.map { complete -> Completion in
       let plain = complete.isolationErased
@@ -41,18 +42,20 @@ extension Factory {
       }
     }
     self.init(
-      type, name, lifetime, metadata, site, reach, .of(factory.isolation, complete?.actor, reach, in: caller, site),
-      FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion)
+      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
+      isolation: .of(factory.isolation, complete?.actor, reach: reach, in: caller, at: site),
+      function: FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion: completion)
   }
 
   /// Makes a factory that always returns the same value.
   convenience init<Dependency>(
-    _ type: Dependency.Type, _ name: UDIName?, _ lifetime: UDILifetime, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, giving value: Dependency
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, giving value: Dependency
   ) {
     self.init(
-      type, name, lifetime, metadata, site, reach, reach == .anywhere ? .anywhere : .mainActor,
-      FactoryFunction { _ -> Dependency? in value }, nil)
+      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
+      isolation: reach == .anywhere ? .anywhere : .mainActor, function: FactoryFunction { _ -> Dependency? in value },
+      completion: nil)
   }
 
   /// Erases the types of a completion.

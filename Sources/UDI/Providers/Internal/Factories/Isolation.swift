@@ -32,7 +32,7 @@ struct Isolation: Sendable {
   ///   - site: Where the verb was called.
   /// - Precondition: The closures do not belong to two different actors, because no caller could call both.
   static func of(
-    _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, _ site: UDICallSite
+    _ first: (any Actor)?, _ second: (any Actor)? = nil, in caller: (any Actor)?, at site: UDICallSite
   ) -> Isolation {
     if let first, let second, first !== second {
       fatalError(
@@ -51,12 +51,12 @@ struct Isolation: Sendable {
   ///   actor, the closures belong to no other actor.
   @inline(__always)
   static func of(
-    _ factory: (any Actor)?, _ completion: (any Actor)?, _ reach: UDIReach, in caller: (any Actor)?, _ site: UDICallSite
+    _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, in caller: (any Actor)?, at site: UDICallSite
   ) -> Isolation {
-    guard reach == .anywhere else { return onMainActor(factory, completion, site) }
+    guard reach == .anywhere else { return onMainActor(factory, completion, at: site) }
     // Most factories belong to no actor.
     if factory == nil, completion == nil, caller == nil { return .anywhere }
-    return of(factory, completion, in: caller, site)
+    return of(factory, completion, in: caller, at: site)
   }
 
   /// Determines the isolation of the block of a rule: none, or the main actor. No other actor is possible, because
@@ -77,7 +77,7 @@ struct Isolation: Sendable {
   /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
-  static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, _ site: UDICallSite) -> Isolation {
+  static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, at site: UDICallSite) -> Isolation {
     if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
       fatalError(
         """

@@ -10,21 +10,23 @@ final class Alias: Provider, @unchecked Sendable {
 
   /// - Parameter isolation: Where the target's instances may be made and cast.
   init(
-    _ type: Any.Type, _ name: UDIName?, _ reach: UDIReach, _ isolation: Isolation, of target: Provider,
-    _ site: UDICallSite
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, isolation: Isolation, of target: Provider,
+    at site: UDICallSite
   ) {
     self.target = target
-    super.init(type, name, target.lifetime, nil, site, reach, isolation, wanted: target.wanted)
+    super.init(
+      type, reach, named: name, lifetime: target.lifetime, metadata: nil, at: site, isolation: isolation,
+      wanted: target.wanted)
   }
 
-  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+  override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // Off the main actor, nothing may even hold a reference to an instance that belongs there.
     if reach == .mainActor || target.reach == .mainActor, !MainActorCheck.isOnMainActor {
       Resolution.current.read { $0.noteActorMiss() }
       throw ProviderFailure.isolatedElsewhere(.mainActor)
     }
     do {
-      return try target.instance(for: context, arguments, isFresh: isFresh).map { try cast($0, arguments) }
+      return try target.instance(for: context, with: arguments, isFresh: isFresh).map { try cast($0, arguments) }
     } catch { throw passOn(error) }
   }
 

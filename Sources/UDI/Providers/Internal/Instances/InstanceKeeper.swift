@@ -105,7 +105,7 @@ extension InstanceKeeper {
       }
       guard let node = provider.node, isCurrent else { return provider.dropUnkept(instance, &garbage) }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
-        AuditNotice.note(instance.object, provider, node, &garbage)
+        AuditNotice.note(instance.object, as: provider, in: node, &garbage)
       }
       if custom == nil, !(isWeak && instance.isBox) {
         let entry = InstanceEntry(instance, provider, isWeak: isWeak)

@@ -43,7 +43,7 @@ final class AsyncCall: @unchecked Sendable {
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
-    _ provider: AsyncFactory, _ context: UDIContext, _ arguments: ArgumentKey?, beginning creation: Creation?,
+    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, beginning creation: Creation?,
     askedBy asker: AsyncCall?, through keys: [KeyIdentity]
   ) throws {
     // A task can outlive the factory that started it. In that case, it no longer asks on behalf of that factory's call.

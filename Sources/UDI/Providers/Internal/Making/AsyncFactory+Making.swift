@@ -9,28 +9,29 @@ extension AsyncFactory {
   /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   func instance(
-    for context: UDIContext, _ arguments: KeptArguments?, _ keys: [KeyIdentity]
+    for context: UDIContext, with arguments: KeptArguments?, through keys: [KeyIdentity]
   ) async throws -> Instance? {
     let key = try key(of: arguments?.arguments)
     switch sharing {
     case .unique:
       try Task.checkCancellation()
       return try await AsyncGraph.run { _ in
-        let call = try AsyncCall(self, context, key, beginning: nil, askedBy: .current, through: keys)
-        return try await make(for: context, arguments, call, for: nil)
+        let call = try AsyncCall(
+          self, for: context, with: key, beginning: nil, askedBy: .current, through: keys)
+        return try await make(for: context, with: arguments, call, for: nil)
       }
     case .graph:
       return try await AsyncGraph.run { graph in
-        try await shared(for: context, arguments, key, keys) { graph.keeper(for: self, key) }
+        try await shared(for: context, with: arguments, key: key, through: keys) { graph.keeper(for: self, key) }
       }
     case .weak, .strong, .custom:
-      return try await shared(for: context, arguments, key, keys) { keeper(for: key) }
+      return try await shared(for: context, with: arguments, key: key, through: keys) { keeper(for: key) }
     }
   }
 
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
   private func shared(
-    for context: UDIContext, _ arguments: KeptArguments?, _ key: ArgumentKey?, _ keys: [KeyIdentity],
+    for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
     by findKeeper: () -> InstanceKeeper
   ) async throws -> Instance? {
     // The new call is not part of the asker's call, which merely waits for the result like any other call.
@@ -59,9 +60,10 @@ extension AsyncFactory {
               keeper.end(creation, .undecided, wakes: false)
               return .made(stored)
             }
-            let call = try AsyncCall(self, owner, key, beginning: creation, askedBy: asker, through: keys)
+            let call = try AsyncCall(
+              self, for: owner, with: key, beginning: creation, askedBy: asker, through: keys)
             return try await AsyncGraph.run(anew: keeper.servesAllLookups) { _ in
-              .made(try await make(for: owner, arguments, call, for: (keeper, creation)))
+              .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
             }
           } catch {
             keeper.end(creation, .failed(error), wakes: false)
@@ -83,7 +85,7 @@ extension AsyncFactory {
   ///   - context: The context that the factory gets.
   ///   - place: What keeps the instance, and the creation that ends with it; nil if only the caller gets the instance.
   private func make(
-    for context: UDIContext, _ arguments: KeptArguments?, _ call: AsyncCall,
+    for context: UDIContext, with arguments: KeptArguments?, _ call: AsyncCall,
     for place: (keeper: InstanceKeeper, creation: AsyncCreation)?
   ) async throws -> Instance {
     defer { call.end() }

@@ -13,14 +13,16 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   let completion: Completion?
 
   init(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite, _ reach: UDIReach, _ isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
-    _ function: @escaping Function, _ completion: Completion?
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation,
+    wanted: (any AnyArgumentPack.Type)? = nil, function: @escaping Function, completion: Completion?
   ) {
     reach.assertIsolation(type)
     self.function = function
     self.completion = completion
-    super.init(type, name, lifetime, metadata, site, reach, isolation, wanted: wanted)
+    super.init(
+      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: isolation,
+      wanted: wanted)
   }
 
   /// Returns the instance that is kept. If there is none, the lookup is a miss, because only `obtain` may run the
@@ -28,7 +30,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   ///
   /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the instance is being made and this lookup
   ///   is part of making it.
-  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+  override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let key = try key(of: arguments)
     var creation: Creation?
     if !isFresh, keeps {
@@ -51,7 +53,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let cycle = Tree.change { _ in creation?.circle(through: asker) }
     if let cycle { throw ProviderFailure.cycle(cycle) }
     let unmade = Unmade(
-      self, context, arguments.map { KeptArguments($0) }, askedBy: resolution.read { $0.runningCalls })
+      self, for: context, with: arguments.map { KeptArguments($0) }, askedBy: resolution.read { $0.runningCalls })
     resolution.read { $0.noteUnmade(unmade) }
     throw ProviderFailure.asynchronous(unmade)
   }

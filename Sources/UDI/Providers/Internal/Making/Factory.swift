@@ -27,10 +27,9 @@ final class Factory: Provider, @unchecked Sendable {
   ///   - isolation: Where the closures may be called.
   ///   - wanted: The types of the arguments that the function takes, if any.
   init(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite,
-    _ reach: UDIReach, _ isolation: Isolation, _ function: consuming FactoryFunction,
-    wanted: (any AnyArgumentPack.Type)? = nil, _ complete: Completion?
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation,
+    function: consuming FactoryFunction, wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
   ) {
     reach.assertIsolation(type)
     if let owner = isolation.owner(reach) {
@@ -41,7 +40,8 @@ final class Factory: Provider, @unchecked Sendable {
       self.function = consume function
     }
     super.init(
-      type, name, lifetime, metadata, site, reach, isolation, hasCompletion: complete != nil, wanted: wanted)
+      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: isolation,
+      hasCompletion: complete != nil, wanted: wanted)
   }
 
   /// Returns the instance that a lookup asks for, after making it if there is none. Every synchronous factory makes its
@@ -57,7 +57,7 @@ final class Factory: Provider, @unchecked Sendable {
   ///    one, is put off until the end of the outermost link.
   /// 5. The graph gets the instance, or the provider keeps it, and the threads that wait for it are woken.
   /// 6. The frame is removed. If it was the outermost one, the completions are called.
-  override func instance(for context: UDIContext, _ arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+  override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = Resolution.current
     guard keeps, !isFresh else {
       if isFresh {
@@ -66,7 +66,7 @@ final class Factory: Provider, @unchecked Sendable {
         let key = try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
-      return try make(for: context, arguments, isFresh: isFresh, nil, thread)
+      return try make(for: context, with: arguments, isFresh: isFresh, creation: nil, on: thread)
     }
     let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
     while true {
@@ -88,7 +88,8 @@ final class Factory: Provider, @unchecked Sendable {
           keeper.end(creation, .undecided)
           return stored
         }
-        return try make(for: creation.owner ?? context, arguments, isFresh: false, creation, thread)
+        return try make(
+          for: creation.owner ?? context, with: arguments, isFresh: false, creation: creation, on: thread)
       }
     }
   }
@@ -104,8 +105,8 @@ final class Factory: Provider, @unchecked Sendable {
   ///
   /// - Parameter creation: The creation that ends with the instance; nil if the provider does not keep the instance.
   private func make(
-    for context: UDIContext, _ arguments: Arguments?, isFresh: Bool, _ creation: Creation?,
-    _ thread: Unretained<Resolution>
+    for context: UDIContext, with arguments: Arguments?, isFresh: Bool, creation: Creation?,
+    on thread: Unretained<Resolution>
   ) throws -> Instance {
     // Step 2.
     do {
@@ -113,7 +114,7 @@ final class Factory: Provider, @unchecked Sendable {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      try thread.read { try $0.push(self, context, arguments, for: creation, isFresh: isFresh) }
+      try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
     } catch {
       if let creation { keeper(of: creation).end(creation, .undecided) }
       throw error
@@ -141,19 +142,21 @@ final class Factory: Provider, @unchecked Sendable {
         attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       }
       if hasFailed { forgetFailure() }
-      if hasCompletion { thread.read { $0.atEnd(Resolution.Completion(self, instance, context, arguments)) } }
+      if hasCompletion {
+        thread.read { $0.atEnd(Resolution.Completion(self, instance, for: context, with: arguments)) }
+      }
       // Step 5.
       if let creation {
         keeper(of: creation).keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
-        thread.read { $0.share(instance, self, arguments?.key(for: self)) }
+        thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) }
       }
       return instance
     } catch {
       // If the factory missed something only because this thread is not on its actor, or cannot wait for it, another
       // thread might succeed.
       let mightSucceedElsewhere = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, arguments, creation, mightSucceedElsewhere: mightSucceedElsewhere)
+      throw fail(error, with: arguments, creation: creation, mightSucceedElsewhere: mightSucceedElsewhere)
     }
   }
 
@@ -164,7 +167,7 @@ final class Factory: Provider, @unchecked Sendable {
   ///   which can wait for an asynchronous instance.
   /// - Returns: The error for the caller.
   private func fail(
-    _ error: any Error, _ arguments: Arguments?, _ creation: Creation?, mightSucceedElsewhere: Bool
+    _ error: any Error, with arguments: Arguments?, creation: Creation?, mightSucceedElsewhere: Bool
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find it.
     noteFailure(error, arguments)
@@ -179,7 +182,7 @@ final class Factory: Provider, @unchecked Sendable {
 
   private func keeper(of creation: Creation) -> InstanceKeeper { InstanceKeeper(provider: self, cache: creation.cache) }
 
-  override func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
+  override func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
     guard let closures else { return }
     let complete = if let owned = closures.owned { owned.value.complete } else { closures.complete }
     complete?(context, instance, arguments)

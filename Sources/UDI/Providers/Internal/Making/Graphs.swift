@@ -46,11 +46,11 @@ struct Graphs: ~Copyable {
   }
 
   @inline(__always)
-  mutating func insert(_ instance: Instance, _ provider: UInt) {
+  mutating func insert(_ instance: Instance, of provider: UInt) {
     shared.insert(Element(key: key(provider), instance: instance), initialCapacity: 16)
   }
 
-  mutating func insert(_ instance: Instance, _ provider: UInt, _ arguments: ArgumentKey) {
+  mutating func insert(_ instance: Instance, of provider: UInt, with arguments: ArgumentKey) {
     sharedWithArguments[key(provider), default: [:]][arguments.digest, default: []].append((arguments, instance))
   }
 
@@ -113,12 +113,12 @@ extension Resolution {
   }
 
   /// Adds a new instance to the graph, unless the graph has one already.
-  func share(_ instance: Instance, _ provider: Provider, _ arguments: ArgumentKey?) {
+  func share(_ instance: Instance, of provider: Provider, with arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {
-      unsafe graphs.insert(instance, provider.id, arguments)
+      unsafe graphs.insert(instance, of: provider.id, with: arguments)
     } else if !shares(provider.id) {
-      unsafe graphs.insert(instance, provider.id)
+      unsafe graphs.insert(instance, of: provider.id)
     }
   }
 }

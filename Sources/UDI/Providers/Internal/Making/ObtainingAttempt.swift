@@ -45,7 +45,7 @@ struct RunningCall: Sendable {
 
   /// Asks the provider for the instance.
   func run() throws -> OwnedInstance {
-    guard let instance = try provider.instance(for: context, arguments?.arguments, isFresh: false) else {
+    guard let instance = try provider.instance(for: context, with: arguments?.arguments, isFresh: false) else {
       throw ProviderFailure.nothing
     }
     return OwnedInstance(instance, by: provider.isolation.owner(provider.reach))

@@ -54,7 +54,7 @@ class Provider: Entry, @unchecked Sendable {
     let isolation: Isolation
     let wanted: (any AnyArgumentPack.Type)?
 
-    init(_ metadata: BindRequest.Metadata?, _ isolation: Isolation, _ wanted: (any AnyArgumentPack.Type)?) {
+    init(metadata: BindRequest.Metadata?, isolation: Isolation, wanted: (any AnyArgumentPack.Type)?) {
       self.metadata = metadata
       self.isolation = isolation
       self.wanted = wanted
@@ -72,16 +72,16 @@ class Provider: Entry, @unchecked Sendable {
 
   /// - Parameters:
   ///   - type: The type to register the provider under. The factory's instances are of this type, too.
-  ///   - lifetime: The lifetime; nil for the context's default.
   ///   - reach: Where the instances may be used.
+  ///   - lifetime: The lifetime; nil for the context's default.
   ///   - isolation: Where the closures may be called.
   ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. An
   ///     asynchronous factory calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
-    _ type: Any.Type, _ name: UDIName?, _ lifetime: UDILifetime?, _ metadata: BindRequest.Metadata?,
-    _ site: UDICallSite,
-    _ reach: UDIReach, _ isolation: Isolation, hasCompletion: Bool = false, wanted: (any AnyArgumentPack.Type)? = nil
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
+    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation, hasCompletion: Bool = false,
+    wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
     let token = TypeToken.of(type)
@@ -91,9 +91,11 @@ class Provider: Entry, @unchecked Sendable {
     unsafe uncheckedLifetime = lifetime
     isIsolated = isolation.actor != nil
     self.hasCompletion = hasCompletion
-    fixedExtras = metadata == nil && wanted == nil && !isIsolated ? nil : FixedExtras(metadata, isolation, wanted)
+    fixedExtras =
+      metadata == nil && wanted == nil && !isIsolated
+      ? nil : FixedExtras(metadata: metadata, isolation: isolation, wanted: wanted)
     super.init(
-      .provider, .none, isWeak: false, key: token.key(named: name), isExact: token.isExact, reach, site)
+      .provider, .none, isWeak: false, key: token.key(named: name), isExact: token.isExact, reach: reach, at: site)
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
@@ -121,7 +123,7 @@ class Provider: Entry, @unchecked Sendable {
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 
   /// Calls the completion, at the end of the outermost link.
-  func complete(_ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {}
+  func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {}
 }
 
 extension Provider: CustomStringConvertible {

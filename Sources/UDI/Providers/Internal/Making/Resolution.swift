@@ -136,7 +136,7 @@ final class Resolution {
     /// The `circumstances` of the thread when the instance was made.
     fileprivate var circumstances: Circumstances = (false, 0)
 
-    init(_ provider: Provider, _ instance: Instance, _ context: UDIContext, _ arguments: Arguments?) {
+    init(_ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
       self.provider = provider
       self.instance = instance
       self.context = context
@@ -170,11 +170,11 @@ extension Resolution {
   ///   difference.
   @inline(__always)
   func push(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, for creation: Creation?, isFresh: Bool
+    _ provider: Provider, for context: UDIContext, with arguments: Arguments?, creation: Creation?, isFresh: Bool
   ) throws {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
-      try rejectCycle(provider, context, arguments, isKept: creation != nil, isFresh: isFresh)
+      try rejectCycle(provider, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh)
     }
     unsafe frames.append(
       Frame(
@@ -188,7 +188,7 @@ extension Resolution {
 
   @inline(never)
   private func rejectCycle(
-    _ provider: Provider, _ context: UDIContext, _ arguments: Arguments?, isKept: Bool, isFresh: Bool
+    _ provider: Provider, for context: UDIContext, with arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let (reference, contextReference) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
@@ -292,7 +292,8 @@ extension Resolution {
       unsafe graphs.number = completion.circumstances.graph
       pushFrames(leadingTo: next)
       looking(completion.circumstances.isLooking) {
-        completion.provider.complete(completion.instance, completion.context, completion.arguments?.arguments)
+        completion.provider.complete(
+          completion.instance, for: completion.context, with: completion.arguments?.arguments)
       }
       unsafe completionFrames = 0
       unsafe frames.removeAll(keepingCapacity: true)

@@ -8,7 +8,7 @@ final class Unmade: @unchecked Sendable {
   let askers: [RunningCall]
 
   init(
-    _ provider: AsyncFactory, _ context: UDIContext, _ arguments: KeptArguments?, askedBy askers: [RunningCall]
+    _ provider: AsyncFactory, for context: UDIContext, with arguments: KeptArguments?, askedBy askers: [RunningCall]
   ) {
     self.provider = provider
     self.context = context
@@ -20,7 +20,7 @@ final class Unmade: @unchecked Sendable {
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
   nonisolated(nonsending) func obtain() async throws -> OwnedInstance? {
-    let instance = try await provider.instance(for: context, arguments, askers.map(\.provider.key))
+    let instance = try await provider.instance(for: context, with: arguments, through: askers.map(\.provider.key))
     return instance.map { OwnedInstance($0, by: provider.isolation.owner(provider.reach)) }
   }
 

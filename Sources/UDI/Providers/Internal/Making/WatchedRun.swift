@@ -30,7 +30,9 @@ final class WatchedRun {
     if UDIRecording.isOn { Tree.change { _ in provider.lastDuration = duration } }
     guard UDIObserver.mayExist else { return }
     UDIObserver.tell {
-      .made(UDIEvent.Made(provider, context.change { node, _ in node.fullPath }, duration, askers: askers))
+      .made(
+        UDIEvent.Made(
+          provider, path: context.change { node, _ in node.fullPath }, duration: duration, askers: askers))
     }
   }
 }
