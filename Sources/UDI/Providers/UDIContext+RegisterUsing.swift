@@ -132,7 +132,7 @@ extension UDIContext {
 /// Returns a factory that looks up the parameters of an initialiser and calls it.
 func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: UDIReach
-) -> (UDIContext) throws -> Dependency? {
+) -> @isolated(any) (UDIContext) throws -> Dependency? {
   let make = IsolatedFunction(make).isolationErased
   return { context in
     var position = 0
