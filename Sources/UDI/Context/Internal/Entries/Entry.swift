@@ -90,11 +90,23 @@ extension Entry {
   /// Answers with the dependency as the requested type.
   @inline(__always)
   func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind.rawValue <= Kind.observed.rawValue else { return unsafe answerOfProvider(wanted, into: memory) }
-    guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
-    guard let object else { return .undecided }
-    unsafe form.write(object, to: memory)
-    return .written
+    switch kind {
+    case .binding, .observed:
+      guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
+      guard let object else { return .undecided }
+      unsafe form.write(object, to: memory)
+      return .written
+    case .owned:
+      guard let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else { return .provided(self) }
+      guard registered.fits(wanted) else {
+        return registered.isRefused(to: wanted.reach) ? .provided(self) : .object(owned)
+      }
+      unsafe form.write(owned, to: memory)
+      return .written
+    case .graphProvider: return unsafe answerFromGraph(wanted, into: memory)
+    // What has to be made, or is in a box, is provided while no lock is held.
+    case .boxed, .provider: return .provided(self)
+    }
   }
 
   /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind
@@ -119,20 +131,6 @@ extension Entry {
     // if all other references went away in the meantime, that thread would release the object.
     if registered.isRefused(to: reach) { return .provided(self) }
     return object.map { .object($0) } ?? .undecided
-  }
-
-  /// Answers for what a provider keeps strongly, and for a provider itself. Only an object that the context owns, and
-  /// what the graph has, is written here; everything else is provided later, while no lock is held.
-  @inline(__always)
-  private func answerOfProvider(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
-      return kind == .graphProvider ? unsafe answerFromGraph(wanted, into: memory) : .provided(self)
-    }
-    guard registered.fits(wanted) else {
-      return registered.isRefused(to: wanted.reach) ? .provided(self) : .object(owned)
-    }
-    unsafe form.write(owned, to: memory)
-    return .written
   }
 
   /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has

@@ -76,10 +76,13 @@ extension InstanceKeeper {
   /// Ends a creation that has given no instance.
   ///
   /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run
-  ///   the completion or the closer.
+  ///   the completion or the closer; until then, closing the context has to wait for the creation.
   func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
     Tree.change { garbage in
-      if self.creation === creation { forgetCreation(isOver: wakes) }
+      if self.creation === creation {
+        if !wakes, servesAllLookups, let node = provider.node { creation.noteDropped(by: node) }
+        self.creation = nil
+      }
       if wakes { creation.end(outcome) }
       // Otherwise the provider would hold the arguments, although it keeps nothing for them.
       discardCacheIfUnused(&garbage)
@@ -96,8 +99,12 @@ extension InstanceKeeper {
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
+      // After a reset, it is not.
       let isCurrent = self.creation === creation
-      if isCurrent { forgetCreation(isOver: wakes) }
+      if isCurrent {
+        if !wakes, servesAllLookups, let node = provider.node { creation.noteDropped(by: node) }
+        self.creation = nil
+      }
       if wakes { creation.end(.made(instance)) }
       // What `provide` was given has been noted then, and is only given out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
@@ -129,13 +136,6 @@ extension InstanceKeeper {
   var creation: Creation? {
     get { if let cache { cache.creation } else { provider.creation } }
     nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
-  }
-
-  /// Forgets the creation. If its task still runs a completion or a closer, closing the context has to wait for that.
-  @inline(__always)
-  private func forgetCreation(isOver: Bool) {
-    if !isOver, servesAllLookups, let node = provider.node { creation?.noteDropped(by: node) }
-    creation = nil
   }
 
   /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether

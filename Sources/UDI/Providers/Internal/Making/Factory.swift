@@ -116,7 +116,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
     } catch {
-      if let creation { keeper(of: creation).end(creation, .undecided) }
+      if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
       throw error
     }
     // Step 6.
@@ -147,7 +147,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       // Step 5.
       if let creation {
-        keeper(of: creation).keep(instance, of: creation)
+        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) }
       }
@@ -176,11 +176,10 @@ final class Factory: Provider, @unchecked Sendable {
     Tree.change { _ in hasEverFailed = true }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
-    keeper(of: creation).end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    InstanceKeeper(provider: self, cache: creation.cache)
+      .end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
     return error
   }
-
-  private func keeper(of creation: Creation) -> InstanceKeeper { InstanceKeeper(provider: self, cache: creation.cache) }
 
   override func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
     guard let closures else { return }
