@@ -21,7 +21,7 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.mainActor, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
+    link = PropertyLink(.mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class.
@@ -47,8 +47,11 @@ public struct AppLinked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      if let known = owner[keyPath: storage].link.known(0, owner) { return known }
-      return owner[keyPath: storage].link.findFromApp()
+      PropertyLink<Dependency>.checkIsolation(owner[keyPath: storage].link.place, owner)
+      if let kept = owner[keyPath: storage].link.kept { return kept }
+      let request = owner[keyPath: storage].link.request
+      return AppContext.lookUp(
+        Dependency.self, request.reach, named: request.name, search: request.search, at: request.site)
     }
     set {
       let old = owner[keyPath: storage].link.set(newValue, owner)
@@ -68,6 +71,6 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.anywhere, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
+    link = PropertyLink(.anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }

@@ -61,10 +61,18 @@ public struct Linked<Dependency> {
   ) -> Dependency? {
     @inline(__always)
     get {
-      let stamp = owner._attachedContext.stamp
-      if let known = owner[keyPath: storage].link.known(stamp, owner) { return known }
-      let found = owner[keyPath: storage].link.find(owner, nil)
-      let (given, old) = owner[keyPath: storage].link.keep(found, stamp, owner)
+      PropertyLink<Dependency>.checkIsolation(owner[keyPath: storage].link.place, owner)
+      let now = owner._attachedContext.stamp
+      let (isCurrent, kept) = owner[keyPath: storage].link.latest(now)
+      if isCurrent {
+        if let kept { return kept }
+        if let known = owner[keyPath: storage].link.weaklyKept?.load(as: Dependency.self) { return known }
+      }
+      let (request, keeping) = owner[keyPath: storage].link.asked
+      let found = owner.lookUp(
+        Dependency.self, request.reach, named: request.name, search: request.search, at: request.site)
+      if keeping == .never { return found }
+      let (given, old) = owner[keyPath: storage].link.keep(found, now)
       withExtendedLifetime(old) {}
       return given
     }

@@ -27,7 +27,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.mainActor, named: name, search: search, isRequired: true, at: UDICallSite(fileID, line))
+    link = PropertyLink(.mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -53,10 +53,12 @@ public struct Required<Dependency> {
   ) -> Dependency {
     @inline(__always)
     get {
-      let stamp = owner._attachedContext.stamp
-      if let known = owner[keyPath: storage].link.known(stamp, owner) { return known }
-      let found = owner[keyPath: storage].link.find(owner, PropertyLink<Dependency>.inDebug(storage))
-      let (given, old) = owner[keyPath: storage].link.keep(found, stamp, owner)
+      PropertyLink<Dependency>.checkIsolation(owner[keyPath: storage].link.place, owner)
+      let now = owner._attachedContext.stamp
+      let (isCurrent, kept) = owner[keyPath: storage].link.latest(now)
+      if isCurrent, let kept { return kept }
+      let found = owner[keyPath: storage].link.require(for: owner, PropertyLink<Dependency>.inDebug(storage))
+      let (given, old) = owner[keyPath: storage].link.keep(found, now)
       withExtendedLifetime(old) {}
       // A required dependency is there, or else the program has stopped.
       return unsafe given.unsafelyUnwrapped
@@ -80,7 +82,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.anywhere, named: name, search: search, isRequired: true, at: UDICallSite(fileID, line))
+    link = PropertyLink(.anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }
 
@@ -101,6 +103,6 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    link = PropertyLink(.mainActor, named: name, search: search, isRequired: true, at: UDICallSite(fileID, line))
+    link = PropertyLink(.mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }
