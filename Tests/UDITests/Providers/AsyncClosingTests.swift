@@ -114,6 +114,35 @@ import Testing
     #expect(journal.all == ["closed"])
   }
 
+  /// What was made too late, after a reset, is closed first. Meanwhile, lookups still find the instance that is kept.
+  @Test func whatIsKeptIsFoundUntilItIsClosed() async throws {
+    let (context, begun, go) = (context, Latch(), Latch())
+    let (runs, found) = (Locked(0), Locked<[Bool]>([]))
+    context.register((any Service).self, lifetime: .context) {
+      let run = runs.withLock { runs in
+        runs += 1
+        return runs
+      }
+      if run == 1 {
+        begun.arrive()
+        await go.wait()
+      }
+      return Plain()
+    } onClose: { _ in
+      found.withLock { $0.append(context.link((any Service).self) != nil) }
+    }
+    let waiting = Task { try? await context.obtain((any Service).self) }
+    await begun.wait()
+    context.reset()
+    _ = try await context.obtain((any Service).self)
+    let closing = Task { try await context.close() }
+    while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+    go.arrive()
+    try await closing.value
+    _ = await waiting.value
+    #expect(found.current == [true, true])
+  }
+
   @Test(arguments: [false, true]) func aResetHidesNothingThatIsBeingMade(_ isAsynchronous: Bool) async throws {
     let (journal, begun, go, done) = (journal, Latch(), Latch(), Latch())
     let semaphore = DispatchSemaphore(value: 0)
