@@ -66,13 +66,13 @@ func providerScenarios(_ plain: Plain) -> [Scenario] {
       timedInTask { for _ in 0..<20_000 { opaque(await store.plain()) } }
     },
     Scenario(
-      "obtain, made and kept", .against("an asynchronous call that returns a stored object", 2), operations: 20_000,
+      "obtain, made and kept", .against("an asynchronous call that returns a stored object", 0.8), operations: 20_000,
       mostAllocations: 0.01
     ) {
       timedInTask { for _ in 0..<20_000 { opaque(try? await asynchronous.obtain((any K5).self)) } }
     },
     Scenario(
-      "object.obtain, made and kept", .against("an asynchronous call that returns a stored object", 2.7),
+      "object.obtain, made and kept", .against("an asynchronous call that returns a stored object", 1.35),
       operations: 20_000, mostAllocations: 0.01
     ) {
       timedInTask { for _ in 0..<20_000 { opaque(try? await member.obtain((any K5).self)) } }

@@ -16,16 +16,16 @@ func wrapperScenarios(_ plain: Plain) -> [Scenario] {
     .loop("a stored property, no wrapper", .printed, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.stored) }
     },
-    .loop("@Linked, after the first read", .againstFloor(3.7), operations: 2000, allocatesNothing: true) { count in
+    .loop("@Linked, after the first read", .againstFloor(1.5), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.linked) }
     },
-    .loop("@Linked(keeps: .never)", .againstFloor(10), operations: 2000, allocatesNothing: true) { count in
+    .loop("@Linked(keeps: .never)", .againstFloor(2), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.inLine) }
     },
     .loop("@Linked(keeps: .weakly), after the first read", .printed, allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.weakly) }
     },
-    .loop("@AppLinked", .againstFloor(6.8), operations: 2000, allocatesNothing: true) { count in
+    .loop("@AppLinked", .againstFloor(2.4), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(consumer.app) }
     },
   ]
