@@ -106,7 +106,7 @@ extension UDIContext {
   private func closedScope(tag: String, _ verb: String) -> UDIContext {
     let scope = UDIContext(tag: tag)
     change { node, garbage in
-      node.reportClosed(verb, "a scope", UDICallSite("", 0), &garbage)
+      node.reportClosed(verb, of: "a scope", at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in
         scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed

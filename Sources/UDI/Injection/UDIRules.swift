@@ -35,7 +35,7 @@ public struct UDIRules<Target>: Sendable {
     }
     context.change { node, garbage in
       if node.treeLocked.state != .open {
-        return node.reportClosed("inject", "rules for \(describeType(Target.self))", UDICallSite("", 0), &garbage)
+        return node.reportClosed("inject", of: "rules for \(describeType(Target.self))", at: UDICallSite("", 0), &garbage)
       }
       node.treeLocked.ensureExtras().rules.append(rule)
     }
@@ -58,7 +58,7 @@ extension UDIRules {
     search: UDISearch? = nil
   ) -> UDIRules {
     let request = LookupRequest(Dependency.self, .anywhere, named: name, search: search)
-    return add(isOnMainActor: false) { Self.fill($0, property, request, from: $1) }
+    return add(isOnMainActor: false) { Self.fill(property, of: $0, by: request, from: $1) }
   }
 
   /// Adds a rule that fills a property and is applied only on the main actor. The property and the dependency can
@@ -76,7 +76,7 @@ extension UDIRules {
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
-    injectOnMainActor(property, name, search)
+    injectOnMainActor(property, named: name, search: search)
   }
 
   /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode.
@@ -98,7 +98,7 @@ extension UDIRules {
     // Without `@preconcurrency`, the Swift 5 mode would refuse calls from code without isolation. With
     // `@preconcurrency`, the Swift 6 mode would only warn about such calls, but should refuse them. So each mode has a
     // form of its own. The compiler requires the two signatures to differ: hence `consuming`.
-    injectOnMainActor(property, name, search)
+    injectOnMainActor(property, named: name, search: search)
   }
 
   /// Adds a rule that calls a block, which can fill any properties of the object. If the block was written in
@@ -130,13 +130,13 @@ extension UDIRules {
   }
 
   private func injectOnMainActor<Dependency>(
-    _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ name: UDIName?, _ search: UDISearch?
+    _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName?, search: UDISearch?
   ) -> UDIRules {
     UDIReach.mainActor.assertIsolation(Dependency.self)
     // The key path might contain arguments of a subscript, which need not be `Sendable`.
     let property = ActorOwned(onMainActor: property)
     let request = LookupRequest(Dependency.self, .mainActor, named: name, search: search)
-    return add(isOnMainActor: true) { Self.fill($0, property.value, request, from: $1) }
+    return add(isOnMainActor: true) { Self.fill(property.value, of: $0, by: request, from: $1) }
   }
 
   /// Fills a property on the actor of the rule.
@@ -145,7 +145,7 @@ extension UDIRules {
   // This method is static, because a closure that captured these rules would hold their context, and the context holds
   // the closure.
   private static func fill<Dependency>(
-    _ target: Target, _ property: ReferenceWritableKeyPath<Target, Dependency?>, _ request: LookupRequest,
+    _ property: ReferenceWritableKeyPath<Target, Dependency?>, of target: Target, by request: LookupRequest,
     from context: UDIContext
   ) -> Bool {
     let found = context.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)

@@ -45,7 +45,7 @@ extension UDIContext {
     var waiting: (creation: Creation, number: UInt)?
     let isNew = change { node, garbage in
       if node.treeLocked.state.isEnding {
-        node.reportClosed("install", describeType(type(of: module)), UDICallSite("", 0), &garbage)
+        node.reportClosed("install", of: describeType(type(of: module)), at: UDICallSite("", 0), &garbage)
         return false
       }
       let extras = node.treeLocked.ensureExtras()

@@ -6,14 +6,14 @@ extension Node {
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
-    reportClosed(verb, entry.key.description, entry.site, &garbage)
+    reportClosed(verb, of: entry.key.description, at: entry.site, &garbage)
   }
 
   /// If the context is being closed or is closed, reports that a verb did nothing.
   ///
   /// - Parameter what: A description of what the verb was given.
   @inline(never)
-  func reportClosed(_ verb: String, _ what: String, _ site: UDICallSite, _ garbage: inout Garbage) {
+  func reportClosed(_ verb: String, of what: String, at site: UDICallSite, _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
     garbage.add(
