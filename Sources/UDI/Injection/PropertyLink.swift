@@ -126,12 +126,12 @@ extension PropertyLink {
   @inlinable
   @inline(__always)
   static func checkIsolation(_ place: (reach: UDIReach, site: UDICallSite), _ owner: AnyObject) {
-    if place.reach == .mainActor { stopElsewhere(Dependency.self, owner, place.site) }
+    if place.reach == .mainActor { stopElsewhere(Dependency.self, of: owner, at: place.site) }
   }
 }
 
 /// Stops the program if this code is not on the main actor.
 @usableFromInline
-func stopElsewhere(_ type: Any.Type, _ owner: AnyObject, _ site: UDICallSite) {
+func stopElsewhere(_ type: Any.Type, of owner: AnyObject, at site: UDICallSite) {
   _ = MainActorCheck.isIsolated(type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
 }

@@ -35,7 +35,8 @@ public struct UDIRules<Target>: Sendable {
     }
     context.change { node, garbage in
       if node.treeLocked.state != .open {
-        return node.reportClosed("inject", of: "rules for \(describeType(Target.self))", at: UDICallSite("", 0), &garbage)
+        let what = "rules for \(describeType(Target.self))"
+        return node.reportClosed("inject", of: what, at: UDICallSite("", 0), &garbage)
       }
       node.treeLocked.ensureExtras().rules.append(rule)
     }
