@@ -53,8 +53,8 @@ extension UDIContext {
     return await run.waitForEnd(number)
   }
 
-  /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing.
-  /// This spares most scopes the task in which `close` does its work: the task takes several times as long as the rest.
+  /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
+  /// scope without closers thus needs no task of its own, which would take several times as long as the scope.
   ///
   /// - Returns: Whether the context is closed, by this call or already before.
   func closeAtOnce() -> Bool {

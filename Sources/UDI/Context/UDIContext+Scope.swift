@@ -9,8 +9,8 @@ extension UDIContext {
   /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
   /// other's dependencies.
   ///
-  /// Everything else does look into scopes: for example, ``UDILinking/descendant(tag:fileID:line:)``, ``children``,
-  /// paths, ``close()``, ``snapshot()`` and explanations.
+  /// These, among others, do look into scopes: ``UDILinking/descendant(tag:fileID:line:)``, ``children``, paths,
+  /// ``close()``, ``snapshot()`` and explanations.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. No other child of this context may have it.

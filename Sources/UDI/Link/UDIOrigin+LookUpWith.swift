@@ -81,7 +81,7 @@ extension UDIContext {
     try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
   }
 
-  /// Looks up a dependency, with or without arguments, for callers that keep or pass on the error.
+  /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
   ///
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   func provided<Dependency>(_ request: LookupRequest, with arguments: Arguments?) throws -> Dependency {
