@@ -63,11 +63,11 @@ import Synchronization
 /// and `Tree.resume` resuming a task.
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
-/// writer. Before a context's node is freed, every child's pointer to the node is cleared under that child's lock. If
-/// the context ever had a child, the node's own lock is then taken and released once more, to wait for any lookup that
-/// has already climbed to the node. Weak references to an object become nil before its attachment is released. A dead
-/// binding is withdrawn by whatever finds it first: for example, the attachment's `deinit`, a lookup, or a later
-/// `bind`.
+/// writer. Before a context's node is freed, every `shared.parent` that points to it, in a child or in a closed
+/// context, is cleared under the lock of the node that has it. If the context ever had a child, the lock of the node to
+/// be freed is then taken and released once more, to wait for any lookup that has already climbed to the node. Weak
+/// references to an object become nil before its attachment is released. A dead binding is withdrawn by whatever finds
+/// it first: for example, the attachment's `deinit`, a lookup, or a later `bind`.
 package enum Tree {
   // `lock` excludes overlapping accesses to the variables below, so frequent ones are not checked at run time. With the
   // checks, a scope takes 12 % longer ("make a scope, bind 3, link 5, end it" in `Benchmarks/compare`).

@@ -46,8 +46,8 @@ extension Node {
     treeLocked.bindings.entry(forKey: Unretained(key))?.binding
   }
 
-  /// The same as `heldBinding`, but usually without a search of the dictionary: only an override hides a binding from
-  /// the slot.
+  /// Does the same as `heldBinding`, usually without searching the dictionary: the slot shows the binding, unless an
+  /// override hides it.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
     guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
       return hasOverrides ? heldBinding(key) : nil

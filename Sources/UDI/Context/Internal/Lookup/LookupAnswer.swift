@@ -12,7 +12,7 @@ enum LookupAnswer {
   /// made or taken out of its box; or refuses it to this lookup because of the reach.
   case provided(Entry)
   /// The answer could not be decided, for one of four reasons: the entry is dead; the lookup has to be recorded; it
-  /// needs a provider, and the entry is none (`UDIContext.attemptToMake`); or the object that asks does not hold its
+  /// needs a provider and has found none (`UDIContext.attemptToMake`); or the object that asks does not hold its
   /// context (`UDIAttachment.attempt`). For the last reason, the caller attempts the lookup again, from the object's
   /// effective context. For the others, it looks again under the tree lock.
   case undecided

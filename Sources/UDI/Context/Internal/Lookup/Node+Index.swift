@@ -90,7 +90,7 @@ extension Node {
 
   /// Updates the nodes above that see this node, after this node's slot for the given key has changed. Stops at the
   /// first node whose own slot stays as it was. A watcher above is therefore notified only if the nearest entry that it
-  /// sees has changed. For any other change, `notifyWatchersHereAndAbove` walks up to all of them.
+  /// sees has changed. To notify all of them of another change, use `notifyWatchersHereAndAbove`.
   private func propagate(_ change: SlotChange, of key: UInt64, notifying kind: ChangeKind) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {

@@ -57,15 +57,15 @@ package struct Node: Hashable, @unchecked Sendable {
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false
-    /// Whether the node has lost its parent. Also true for a scope that was made closed, without a parent. If true,
+    /// Whether the node has lost its parent. Also true for a `UDIContext.closedScope`, which never had one. If true,
     /// `shared.parent` is nil, unless the context is closed or is being closed.
     var hasLostParent = false
     /// Whether there are watchers here, to be notified when answers change.
     var isWatched = false
     /// The bindings of the context, by their keys.
     ///
-    /// The dictionary does not retain its keys. A key in it is kept alive by its binding, and a key that is looked for
-    /// by the caller. Use a key from the dictionary only while the tree lock is held.
+    /// The dictionary does not retain its keys. A binding keeps its key alive, and a caller keeps alive the key that it
+    /// looks for. Use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context, by the ids of their keys.
     var providers = CompactTable<ProviderEntry>()
