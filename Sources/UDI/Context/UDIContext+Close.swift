@@ -53,8 +53,8 @@ extension UDIContext {
     return await run.waitForEnd(number)
   }
 
-  /// Closes this context if nothing has to be closed or waited for, and it has no children. Otherwise, `close` needs a
-  /// task of its own, which takes several times as long as a scope without closers.
+  /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
+  /// scope without closers thus needs no task of its own, which would take several times as long as the scope.
   ///
   /// - Returns: Whether the context is closed, by this call or already before.
   func closeAtOnce() -> Bool {
@@ -75,7 +75,8 @@ extension UDIContext {
 }
 
 extension Node {
-  /// Whether an instance is being made or stored that the context will own. Call this under the tree lock.
+  /// Whether an instance is being made or stored that closing the context has to wait for. Call this under the tree
+  /// lock.
   fileprivate var isMakingSomething: Bool {
     if treeLocked.extras?.droppedCreations.isEmpty == false { return true }
     var result = false

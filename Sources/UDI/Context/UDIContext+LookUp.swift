@@ -1,4 +1,4 @@
-/// Lookups by the untyped core, which the typed verbs of `UDILinking` call.
+/// The untyped core of lookups, which the typed verbs of `UDILinking` call.
 extension UDIContext {
   /// Looks up a dependency. For the library only.
   ///
@@ -49,7 +49,7 @@ extension UDIContext {
 
   // MARK: - The end of a lookup whose answer has not been written to the memory
 
-  /// Finishes a lookup for `link`.
+  /// Finishes a lookup for a verb that does not throw, such as `link`.
   ///
   /// - Parameter asker: The object that looks something up; nil if the caller is not an object.
   @inline(never)
@@ -63,6 +63,8 @@ extension UDIContext {
   }
 
   /// Finishes a lookup for `require`.
+  ///
+  /// - Throws: `UDILinkError`, or the error that a factory throws.
   @inline(never)
   func finishOrThrow(
     _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil,
@@ -73,14 +75,16 @@ extension UDIContext {
     }
   }
 
-  /// Completes a lookup of one dependency. Every such lookup, of every verb, takes these steps:
+  /// Completes a lookup of one dependency. Every such lookup, of every verb, takes these steps, as far as it needs
+  /// them:
   ///
-  /// 1. `attempt` looks into the index, under the lock of the node where the lookup begins. Most lookups end here: what
-  ///    has been found is in the caller's memory, or there is nothing.
-  /// 2. What has been found under another type is cast.
-  /// 3. A provider is asked for the instance, while no lock is held (`takeInstance`).
-  /// 4. If the attempt could not decide, or the provider has left its context meanwhile, `locate` looks again, under
-  ///    the tree lock. It withdraws dead entries, and records who asks. Its answer is taken like the attempt's.
+  /// 1. `attempt` looks into the index, under the lock of the node where the lookup begins, and of each further node
+  ///    that it climbs to. Most lookups end here: what has been found is in the caller's memory, or there is nothing.
+  /// 2. An object that is not stored in the form of the requested type is cast.
+  /// 3. An entry that does not show its instance, such as a provider, is asked for it, while no lock is held
+  ///    (`takeInstance`).
+  /// 4. If the attempt could not decide, or the entry has left its context meanwhile, `locate` looks again, under the
+  ///    tree lock. It withdraws dead entries, and records who asks. Its answer is taken like the attempt's.
   ///
   /// - Parameters:
   ///   - answer: The result of the first step.
@@ -174,7 +178,8 @@ extension UDIContext {
     return found
   }
 
-  /// Returns the instance of an entry that `answer` has found. If it cannot be made, reports why.
+  /// Returns the instance of an entry that `answer` has found. If the entry has been removed in the meantime, looks
+  /// again. If the instance cannot be made, reports why.
   func make<Dependency>(_ entry: Entry, _ request: LookupRequest) -> Dependency? {
     var found: Dependency?
     try? unsafe withUnsafeMutablePointer(to: &found) {

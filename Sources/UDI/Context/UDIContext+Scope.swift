@@ -9,8 +9,8 @@ extension UDIContext {
   /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
   /// other's dependencies.
   ///
-  /// ``UDILinking/descendant(tag:fileID:line:)``, ``children``, paths, ``snapshot()`` and explanations do look into
-  /// scopes.
+  /// These, among others, do look into scopes: ``UDILinking/descendant(tag:fileID:line:)``, ``children``, paths,
+  /// ``close()``, ``snapshot()`` and explanations.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. No other child of this context may have it.
@@ -38,7 +38,7 @@ extension UDIContext {
   /// operation.
   ///
   /// If this context is closed or is being closed, the operation gets a closed scope that has no parent. Lookups from
-  /// there find what lookups from this context find.
+  /// there find what this context and those above it still have.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.

@@ -9,8 +9,8 @@ extension UDIContext {
   /// - Parameter child: The context to add. From now on, this context holds it strongly.
   /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has the same tag, `cycle` if
   ///   `child` is this context or one above it, or `closed` if one of the two is closed or is being closed.
-  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and, for each key that is bound in
-  ///   `child` or below it, O(log siblings) on each level whose answer changes.
+  /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and, for each key that has a
+  ///   dependency in `child` or below it, O(log siblings) on each level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
@@ -57,8 +57,8 @@ extension UDIContext {
   ///
   /// - Parameter child: The child to remove.
   /// - Returns: Whether it was a child of this context.
-  /// - Complexity: O(log siblings) for each key that is bound in the child or below it, on each level whose answer
-  ///   changes.
+  /// - Complexity: O(log siblings) for each key that has a dependency in the child or below it, on each level whose
+  ///   answer changes.
   @discardableResult
   public func removeChild(_ child: UDIContext) -> Bool {
     change { node, garbage in

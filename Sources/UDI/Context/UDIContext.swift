@@ -44,8 +44,8 @@ public final class UDIContext: Sendable {
 
   /// Passes the context's node to `body`. Keeps the context alive during the call, and with it the node's memory.
   ///
-  /// There is no other way to get the node. A node that is used after its context has been released is a pointer to
-  /// freed memory.
+  /// There is no other way from a context to its node. A node that is used after its context has been released is a
+  /// pointer to freed memory.
   @inline(__always)
   package func withNode<Result, Failure: Error>(_ body: (Node) throws(Failure) -> Result) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
@@ -67,8 +67,8 @@ public final class UDIContext: Sendable {
 
   /// The direction of lookups that do not name one.
   ///
-  /// There is one exception: lookups by a factory that was given this context go up. ``makeChild(tag:search:)`` passes
-  /// the direction on to the new child; contexts that exist already keep theirs.
+  /// There is one exception: lookups by a factory that was given this context, or by its `onCreate`, go up.
+  /// ``makeChild(tag:search:)`` passes the direction on to the new child; contexts that exist already keep theirs.
   public var search: UDISearch {
     get { withNode { node in node.lock.withLock { node.shared.search } } }
     set {

@@ -19,7 +19,7 @@ extension UDISearch {
   /// Whether the search considers the contexts below and above the one where it begins.
   @inline(__always)
   var looks: (below: Bool, above: Bool) {
-    // Every lookup uses this, and a `switch` is faster than a comparison of raw values, which are strings.
+    // Many lookups use this, and a `switch` is faster than a comparison of raw values, which are strings.
     switch self {
     case .lineage: (below: true, above: true)
     case .descendants: (below: true, above: false)

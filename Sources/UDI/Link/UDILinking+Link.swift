@@ -58,8 +58,8 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: The instance that the provider makes from the arguments, or keeps for them; nil if there is no
-  ///   dependency. If the factory takes other arguments, the result is nil, and the mistake is reported.
+  /// - Returns: The bound instance, or the instance that the provider makes from the arguments or keeps for them; nil
+  ///   if there is no dependency. If the factory takes other arguments, the result is nil, and the mistake is reported.
   @inlinable
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
@@ -152,7 +152,7 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
   ///   - more: The factory's other arguments.
-  /// - Returns: The instance that the provider makes from the arguments, or keeps for them.
+  /// - Returns: The bound instance, or the instance that the provider makes from the arguments or keeps for them.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @inlinable
   public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -215,7 +215,7 @@ extension UDILinking {
 extension UDILinking {
   // Clients should stay small, so a client's module compiles only one call per type. The call passes a pointer to the
   // optional result, and the library writes its answer there. This works because an optional of a class or protocol
-  // type has the same layout as the type itself, with a null reference for nil (Type Layout, "Single-Payload Enums", in
+  // type has the same layout as the type itself, with a null pointer for nil (Type Layout, "Single-Payload Enums", in
   // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
   // elsewhere and moving it into the optional would cost as much as the lookup's lock.
 

@@ -1,10 +1,10 @@
 /// Where lookups begin: a context, or an object, whose lookups begin in its effective context.
 ///
-/// The verbs that look something up are declared here, once for both. Only the library conforms to this protocol; its
-/// requirements are not for you.
+/// The verbs that look something up are extensions of this protocol, and so declared once for both. A class conforms
+/// only by way of ``UDIObject``. The requirements are for the library only.
 public protocol UDILinking {
-  // The first two are called by each lookup. Their parameters are not bundled: a struct that held the context would
-  // retain it, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
+  // The first two are called by each `link` and `require` without arguments. Their parameters are not bundled: a struct
+  // that held the context would retain it, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
 
   /// Looks up a dependency. For the library only.
   func _find(
@@ -49,15 +49,15 @@ extension UDIObject {
   @inlinable public var _origin: UDIOrigin { .object(_attachedContext, self) }
 }
 
-/// Where a lookup begins, for lookups that are not hot. For the library only.
+/// Where a lookup begins, for the verbs that use neither `_find` nor `_findOrThrow`. For the library only.
 public enum UDIOrigin {
   /// A context.
   case context(UDIContext)
-  /// An object, and its attachment.
+  /// An object's attachment, and the object.
   case object(UDIAttachment, AnyObject)
 }
 
-// MARK: - Lookups that are not hot
+// MARK: - Lookups that use neither `_find` nor `_findOrThrow`
 
 extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
@@ -94,7 +94,9 @@ extension UDIOrigin {
 // MARK: - The context, and errors
 
 extension UDIOrigin {
-  /// The context where the lookups of an object begin. If there is none, that is reported.
+  /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
+  ///
+  /// - Parameter isRequired: As for `UDIAttachment.contextForLink`.
   @inlinable
   func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
     switch self {
@@ -104,6 +106,7 @@ extension UDIOrigin {
     }
   }
 
+  /// Does the same for a verb that throws. If an object's context is gone, also throws that as an error.
   @usableFromInline
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     switch self {
@@ -116,6 +119,7 @@ extension UDIOrigin {
   /// The object that looks something up; nil if a context does.
   @inlinable var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
 
+  /// Returns the error of a failed lookup with the object that asked, if an object did: see `UDIAttachment.explained`.
   @usableFromInline
   func seen(_ error: any Error, at site: UDICallSite) -> any Error {
     switch self {

@@ -1,7 +1,7 @@
 /// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
 extension UDIOrigin {
-  // The following functions are compiled in the caller's module. They put the arguments on the stack, and pass their
-  // address.
+  // The following functions are compiled in the caller's module. They put the arguments, if there are any, on the
+  // stack, and pass their address.
 
   /// Looks up a dependency with arguments.
   @inlinable
@@ -38,7 +38,7 @@ extension UDIOrigin {
     return found!
   }
 
-  /// Makes a new instance without arguments, even if the provider keeps one.
+  /// Looks up a fresh instance, without arguments.
   @inlinable
   func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
@@ -81,7 +81,7 @@ extension UDIContext {
     try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
   }
 
-  /// Looks up a dependency, with or without arguments. The type is known only at run time.
+  /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
   ///
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
   func provided<Dependency>(_ request: LookupRequest, with arguments: Arguments?) throws -> Dependency {
@@ -95,8 +95,8 @@ extension UDIContext {
     return found
   }
 
-  /// Finds the provider for a lookup, if that is what the lookup finds. Unlike `locate`, this takes only the locks of
-  /// the contexts.
+  /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
+  /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
   @inline(__always)
   fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     let key = TypeToken.of(request.type).keyID(named: request.name)

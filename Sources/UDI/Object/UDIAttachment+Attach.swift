@@ -10,7 +10,8 @@ extension UDIAttachment {
   ///
   /// - Parameter isOwned: Whether the context owns the object. If so, this is recorded even if the object is already
   ///   attached.
-  /// - Returns: True if the call attached the object. The caller must then call `didAttachContext`.
+  /// - Returns: True if the call attached the object. The caller must then call `didAttachContext`, after releasing the
+  ///   tree lock.
   func attach(
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
   ) -> Bool {
@@ -87,9 +88,9 @@ extension UDIAttachment {
     if let old { garbage.add(old) }
   }
 
-  /// The attachments of objects that are owned by a context and strongly hold a different one. Such an object was
-  /// attached, by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An
-  /// attachment that is released removes itself from this table. Guarded by the tree lock.
+  /// The attachments of objects that are owned by a context and strongly hold a context. Such an object was attached,
+  /// by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An attachment
+  /// that is released removes itself from this table. Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked.
   @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
 

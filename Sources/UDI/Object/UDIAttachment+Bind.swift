@@ -3,7 +3,7 @@ import Synchronization
 /// Bindings that the object makes.
 extension UDIAttachment {
   /// Makes a binding in `context` or, if that is nil, in the object's effective context at that moment. Does nothing if
-  /// the context that the object is attached to has gone since the caller checked.
+  /// the context that the object is attached to has gone since the caller checked, or refuses the binding.
   func bind(_ request: BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
     if !isOwn, UDIAttachment.areInUse { request.tellAttachment() }
@@ -61,6 +61,8 @@ extension UDIAttachment {
   }
 
   /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.
+  ///
+  /// - Returns: Whether there were any.
   @discardableResult
   func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
     let unwanted = bindings(where: condition)

@@ -23,29 +23,30 @@ public final class UDIAttachment: Sendable {
   /// The context, if it owns the object or is above a context that owns it. In this case, `attached` is nil, because a
   /// strong reference would make a cycle. Guarded by `lock`.
   nonisolated(unsafe) weak var attachedWeakly: UDIContext?
-  /// Whether `attachedWeakly` has been set. That reference might have become nil since. Guarded by `lock`.
+  /// Whether the context is in `attachedWeakly`. That reference might have become nil since. Guarded by `lock`.
   nonisolated(unsafe) var isWeak = false
-  /// The search that the context had when the object was last attached to one. Explanations use it when the context is
-  /// gone. Guarded by `lock`.
+  /// The search that the context had when it was last stored here. Explanations use it when the context is gone.
+  /// Guarded by `lock`.
   nonisolated(unsafe) var storedSearch = UDISearch.lineage
   /// The call, or the registration, that attached the object last; nil if that is not known. Guarded by the tree lock.
   nonisolated(unsafe) var attachSite: UDICallSite?
   /// Whether a look (a lookup for a watcher) has attached the object; see `ChangeKind`. Guarded by the tree lock.
   nonisolated(unsafe) var comesFromLook = false
-  /// The contexts that own the object, each listed once. Usually the only one is the context whose provider made the
-  /// object. Guarded by `lock`.
+  /// The contexts that own the object, or did, each listed once. Usually the only one is the context whose provider
+  /// made the object. Guarded by `lock`.
   nonisolated(unsafe) var owners: [Owner] = []
 
   struct Owner {
     weak var context: UDIContext?
   }
 
-  /// The object's address; 0 before the object is first attached, is bound or binds something.
+  /// The object's address; 0 until `remember(owner:)` is called: when the object is attached or binds something, and
+  /// usually when it is bound (`BindRequest.tellAttachment`).
   ///
   /// Relaxed accesses are enough: the address is written while the object is alive, so `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
-  /// The object's address; nil if the object has never been attached or bound, and has never bound anything.
+  /// The object's address; nil while `owner` is 0.
   var address: UInt? {
     let address = owner.load(ordering: .relaxed)
     return address == 0 ? nil : address
@@ -98,6 +99,7 @@ public final class UDIAttachment: Sendable {
     owner.store(address, ordering: .relaxed)
   }
 
+  /// Stops the program. This is called with and without the tree lock, so it must not take a lock or run user code.
   @inline(never)
   private func refuseSharing() -> Never {
     fatalError(
@@ -117,14 +119,15 @@ extension UDIAttachment {
   }
 
   /// The context that the object is attached to and holds strongly; nil if there is none. Do not read this while a lock
-  /// is held.
+  /// is held: the reference that is returned might become the last one.
   package var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
-  /// The search that the attached context had when the object was attached to it.
+  /// The search that the attached context had when it was last stored here.
   var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }
 
   enum State {
     case attached(UDIContext)
+    /// The object is attached to no context.
     case none
     /// The context that the object is attached to is gone or about to go.
     case gone
@@ -132,9 +135,9 @@ extension UDIAttachment {
     var isGone: Bool { if case .gone = self { true } else { false } }
   }
 
+  /// Whether and where the object is attached. Under the tree lock, put the context into the garbage after use: the
+  /// reference that is returned might have become the last one.
   var state: State {
-    // The context is released outside the lock: if it was loaded from a weak reference, the loaded reference might have
-    // become the last one.
     lock.withLock {
       if let attached = unsafe attached { return .attached(attached) }
       guard unsafe isWeak else { return .none }

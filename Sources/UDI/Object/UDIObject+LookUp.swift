@@ -1,4 +1,5 @@
-/// How the typed verbs of objects call the untyped core.
+/// How the typed verbs of objects call the untyped core: `link` and `require` without arguments. (Other lookups of
+/// objects begin at `UDIOrigin`.)
 ///
 /// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
 /// `UDILinking+Link.swift` says why code that does not know the optional's type can write to it.
@@ -50,11 +51,11 @@ extension UDIAttachment {
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment
   /// holds it, and cannot release it while the lock is held.
   ///
-  /// Not retaining it saves 150 of 505 instructions of a hit ("object" in `Benchmarks/instructions`). There are weak
-  /// references to a context that has providers, and an object with weak references is slow to retain.
+  /// Not retaining it saves 150 of 505 instructions of a hit ("object" in `Benchmarks/instructions`). Many a root has a
+  /// weak reference to it (`rootContext`), and an object with weak references is slow to retain.
   ///
-  /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `undecided` if the object
-  ///   holds no context.
+  /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `undecided` also if the
+  ///   object holds no context strongly.
   @inline(__always)
   func attempt(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
@@ -79,7 +80,7 @@ extension UDIAttachment {
 
   /// Finishes a lookup whose answer has not been written to the memory.
   ///
-  /// - Parameter context: The attached context, if the answer is an entry that has to make the instance.
+  /// - Parameter context: The attached context, if the answer is `provided`.
   @inline(never)
   private func finish(
     _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
@@ -90,7 +91,7 @@ extension UDIAttachment {
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
     guard let context = context ?? contextForLink("link", isRequired: false, request, for: owner) else { return }
     let memory = unsafe InstanceMemory(address: memory)
-    // The object might hold no context, so the lookup begins again.
+    // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
     if case .undecided = answer {
       answer = context.attempt(request, into: memory)
       if case .written = answer { return }

@@ -21,10 +21,10 @@
 /// The class has to declare both members as public if it is itself public: `public let _attachedContext =
 /// UDIAttachment()` and `public func didAttachContext()`. The same goes for `package`.
 ///
-/// An object strongly holds the context that it is attached to; a context never strongly holds an object that is bound
-/// in it. (If a context owns the object, the object holds that context, and those above it, only weakly.) Every verb
-/// works from the object's *effective context*: the one that the object is attached to, or ``AppContext`` while the
-/// object is attached to none.
+/// An object strongly holds the context that it is attached to; a context never strongly holds an object because the
+/// object is bound in it. (If a context owns the object, the object holds that context, and those above it, only
+/// weakly.) Every verb works from the object's *effective context*: the one that the object is attached to, or
+/// ``AppContext`` while the object is attached to none.
 public protocol UDIObject: AnyObject, UDILinking {
   /// The object's attachment. Store it in a constant that is initialised with the object: `let _attachedContext =
   /// UDIAttachment()`. If it is made later, for example because it is `lazy`, a provider that makes the object might

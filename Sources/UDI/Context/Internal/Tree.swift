@@ -7,17 +7,16 @@ import Synchronization
 /// **What each lock guards.**
 ///
 /// - The tree lock, `Tree.lock`, guards every change to any tree: to children, bindings, providers and the instances
-///   that providers keep (all of this is in `Node.treeLocked`). It also guards three kinds of lists: all places where
-///   an instance is bound; what each object has bound besides itself; and, for each context, the bindings in other
-///   contexts that end with it. Finally, it guards the records of which thread makes which instance, and which threads
-///   wait for it.
+///   that providers keep (`Node.treeLocked` leads to all of this). It also guards what is not part of one tree: for
+///   example, the places where an instance is bound, what each object has bound besides itself, and the records of who
+///   makes which instance and who waits for it.
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
 ///   its search, and whether lookups from it are recorded.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
 /// - The lock of an `AwaitedState` guards that state and the list of tasks that wait for a change of it: for example,
 ///   the change that a watcher's consumer has not seen yet.
-/// - The locks of the tables guard the interned types, the interned names, the process's root context, and the
-///   process's reporter.
+/// - The locks of the tables guard the interned types and the keys with names, and also the root context, the reporter
+///   and the observer of the process.
 ///
 /// A writer changes `Node.shared` while it holds the tree lock *and* the lock of that node, so holding either lock is
 /// enough to *read* it. There is one exception: the tree lock alone is enough to write if no other code can reach the
@@ -26,15 +25,17 @@ import Synchronization
 ///
 /// Lookups are cheap because one lock is enough to read. A lookup that goes down, or stays where it is, takes only the
 /// lock of the context where it begins, even if it finds an object that is bound far below. A lookup that climbs locks
-/// each parent before it unlocks the child. Writers, `linkAll` and `find` take the tree lock.
+/// each parent before it unlocks the child. A lookup by an object also takes the lock of the object's attachment.
+/// Writers take the tree lock. So do all verbs that find contexts, lookups of all dependencies of a type, such as
+/// `linkAll`, and a lookup of one dependency that has to look again (`Node.locate`).
 ///
 /// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
 /// `Activity`: the making of an instance, by a thread or by a task (`Creation`), a run of `close()` (`Closing`), and a
 /// synchronous operation on an actor (`Visit`). A thread or a task that wants the result first joins the waiters of the
-/// activity, under the tree lock, unless it would then wait for itself: who waits for whom is one graph, in which a
-/// circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is suspended, with no lock held.
-/// Continuations are resumed, and tasks started and cancelled, while no lock is held. A synchronous lookup never waits
-/// for an asynchronous factory.
+/// activity, under the tree lock, unless it would then wait for itself: the activities know who waits for whom, so that
+/// a circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is suspended, with no lock
+/// held. Continuations are resumed, and tasks started and cancelled, while no lock is held. A synchronous lookup never
+/// waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
 /// a time. The locks of the tables, of awaited states and of gates are leaves: nothing is locked while one of them is
@@ -48,56 +49,60 @@ import Synchronization
 /// A change works its way up from the context where it happened. Each context shows the change as soon as its own slot
 /// is written. When the call that makes the change returns, all contexts show it. A move has three steps: the new
 /// parent and the contexts above it learn of the moved context; then its parent changes; then the old parent and the
-/// contexts above it forget the moved context. As a result, lookups from a context above both places always find
-/// everything that is bound in the moved subtree, and a lookup upwards from inside the subtree sees either the old
-/// parent or the new one.
+/// contexts above it forget the moved context. As a result, lookups from a context that sees both places see the moved
+/// subtree at every moment, and a lookup upwards from inside the subtree sees either the old parent or the new one.
 ///
 /// **Nothing is released under a lock.** Releasing an object can run its `deinit`, which might bind, link or move
 /// contexts. Under a lock, this `deinit` could try to take a lock that its own thread holds, which stops the process
 /// (see `Lock`). Everything that a change drops therefore goes into `Garbage`, which is emptied after the lock has been
 /// released. The same goes for references that are loaded only to check whether an object is alive: when they are
-/// released, they might be the last ones. Nodes are not objects, so they need no such care; a context keeps its own
-/// node alive (`UDIContext.withNode`).
+/// released, they might be the last ones. References to nodes are not counted, so they need no such care (see `Node`).
+///
+/// **No user code runs under a lock.** What a change has to call is put off until the lock has been released. A report,
+/// or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.notify` puts off notifying a watcher,
+/// and `Tree.resume` resuming a task.
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
-/// writer. Before a context's node is freed, every child's pointer to the node is cleared under that child's lock. If
-/// the context ever had a child, the node's own lock is then taken and released once more, to wait for any lookup that
-/// has already climbed to the node. An object's weak references become nil before its attachment is released. A dead
-/// binding is withdrawn by whichever comes first: a lookup that finds it, or the attachment.
+/// writer. Before a context's node is freed, every `shared.parent` that points to it, in a child or in a closed
+/// context, is cleared under the lock of the node that has it. If the context ever had a child, the lock of the node to
+/// be freed is then taken and released once more, to wait for any lookup that has already climbed to the node. Weak
+/// references to an object become nil before its attachment is released. A dead binding is withdrawn by whatever finds
+/// it first: for example, the attachment's `deinit`, a lookup, or a later `bind`.
 package enum Tree {
-  // `lock` excludes overlapping accesses to the variables below, so these accesses are not checked at run time. With
-  // the checks, a scope takes 12 % longer ("make a scope, bind 3, link 5, end it" in `Benchmarks/compare`).
+  // `lock` excludes overlapping accesses to the variables below, so frequent ones are not checked at run time. With the
+  // checks, a scope takes 12 % longer ("make a scope, bind 3, link 5, end it" in `Benchmarks/compare`).
 
   static let lock = Lock()
 
   /// Where each instance is bound, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var instances = CompactTable<InstanceChain>()
 
-  /// How many times a provider has been added to a context. `Provider.id` is made from this number. Guarded by `lock`.
+  /// How many times a provider has been added to a context. The provider gets this number as its `id`. Guarded by
+  /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// How many instances have been numbered for closing. `Unclosed.number` is made from this number. Guarded by
-  /// `lock`.
+  /// How many instances have been numbered for closing. The instance gets this number as its `Unclosed.number`. Guarded
+  /// by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
   /// What to do when the current change has ended and the lock has been released: watchers are notified, and tasks
   /// resumed. Guarded by `lock`.
   @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
 
-  /// How many overrides are in force. Guarded by `lock`.
+  /// How many overrides have begun and not ended, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
 
   /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
   /// `Node.dismantle`. Guarded by `lock`.
   nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
 
-  /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then releases what
-  /// `body` has dropped.
+  /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then does what had to
+  /// wait for that: releases the garbage, notifies watchers and resumes tasks.
   @inline(__always)
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    // The method does not use `defer`, because the compiler sometimes turns its body into a separate function.
+    // There is no `defer` here, because the compiler sometimes makes a separate function of what is deferred.
     var garbage = Garbage()
     lock.lock()
     do {
@@ -110,7 +115,7 @@ package enum Tree {
     }
   }
 
-  /// Ends a change: releases the lock, and then releases what the change has dropped.
+  /// Ends a change: releases the lock, and then does what had to wait for that.
   @inline(__always)
   private static func end(_ garbage: inout Garbage) {
     if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
@@ -148,7 +153,8 @@ package enum Tree {
   }
 }
 
-/// The objects that a change has dropped. They must not be released while the lock is held.
+/// What must not be released while a lock is held: the objects that a change has dropped, those that were loaded only
+/// to look at them, and calls of user code (`LateCall`), which are made by releasing them.
 package struct Garbage {
   // Most changes drop at most one object, which needs no array.
   private var first: AnyObject?
@@ -156,8 +162,8 @@ package struct Garbage {
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
-  /// Runs `body` with garbage of its own, and then releases what `body` has added. For code that loads references while
-  /// it does not change anything.
+  /// Runs `body` with garbage of its own, and then releases what `body` has added. For code that loads references
+  /// outside `Tree.change`.
   package static func released<Result>(after body: (inout Garbage) -> Result) -> Result {
     var garbage = Garbage()
     defer { garbage.release() }
@@ -168,8 +174,8 @@ package struct Garbage {
     if first == nil { first = object } else { rest.append(object) }
   }
 
-  /// Adds an object that was loaded from a weak reference only to look at it. If this reference has become the last
-  /// one, the garbage releases the object: on the main actor if that is the object's reach.
+  /// Adds an object that was loaded only to look at it. If the loaded reference has become the last one, the garbage
+  /// releases the object: on the main actor if that is the object's reach.
   package mutating func add(_ object: consuming AnyObject, _ reach: UDIReach) {
     Schedule.reached(.loadedToLook)
     guard reach == .mainActor else { return add(object) }
@@ -180,7 +186,7 @@ package struct Garbage {
   /// Does the same as `add(_:_:)` for the object of an entry.
   mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
-  // This method is always inlined, so that the compiler can see that most changes drop nothing.
+  // This method is always inlined, so that the compiler can leave it out of changes that drop nothing.
   @inline(__always)
   package mutating func release() {
     if first == nil, mainActorObjects == nil { return }

@@ -35,7 +35,8 @@ struct BindRequest {
       return box(value)
     }
 
-    /// The same as `of`, for an optional about which the compiler knows nothing.
+    /// Does the same as `of` for a provider's registration, which may also wish to leave what is there. The compiler
+    /// knows nothing about the optional here.
     ///
     /// The parameter is `consuming`, as it is in the verbs that call this method. Otherwise clients would have to
     /// destroy each nil that they pass, and here even checking for nil would make a copy.
@@ -81,12 +82,12 @@ struct BindRequest {
   }
 
   /// Lets the bound object's attachment know that the object is bound, so that the binding is withdrawn at the very
-  /// moment the object is released. Otherwise the binding would be withdrawn only when it is used next.
+  /// moment the object is released. Otherwise the binding would be withdrawn only when something finds it dead.
   ///
-  /// If the object was ever attached, or has used one of its own verbs, its attachment knows this already. For all
-  /// other objects, this function lets the attachment know, but only on the main actor. The conformance to `UDIObject`
-  /// might be isolated to the main actor, and using it elsewhere would stop the program. If the cast to `UDIObject`
-  /// fails, the only effect is that the binding is withdrawn later.
+  /// If the object was ever attached, or has bound anything itself, its attachment knows this already. For all other
+  /// objects, this function lets the attachment know, but only on the main actor: the conformance to `UDIObject` might
+  /// be isolated to the main actor, and using it elsewhere would stop the program. Elsewhere, the only effect is that
+  /// the binding is withdrawn later.
   func tellAttachment() {
     form.borrowed.read { object in
       let identity = TypeToken.of(Swift.type(of: object)).identity
@@ -102,8 +103,8 @@ struct BindRequest {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIContext {
-  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
-  /// compiler knows whether there is metadata.
+  /// Does the work of all forms of a context's `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where
+  /// the compiler knows whether there is metadata.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,

@@ -22,7 +22,8 @@ class Binding: Entry, @unchecked Sendable {
 
   override func withdraw(_ garbage: inout Garbage) { withdraw(ifAlive: nil, &garbage) }
 
-  /// Withdraws the binding, and records this: see `UDIRecording.noteRemoval`.
+  /// Removes the binding from its context, and records this if recording is on: see `UDIRecording.noteRemoval`, also
+  /// for the parameters. See `delist` for the other ways in which a binding ends.
   final func withdraw(ifAlive kind: UDIEntry.Kind?, by end: UDICallSite? = nil, _ garbage: inout Garbage) {
     if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
     takeOut(&garbage)
@@ -38,7 +39,7 @@ class Binding: Entry, @unchecked Sendable {
   }
 }
 
-/// A binding with properties that most bindings do not need.
+/// A binding with properties that most bindings do not need. While recording is on, all new bindings are of this class.
 final class DetailedBinding: Binding, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
 
@@ -54,8 +55,9 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   var attachSite: UDICallSite?
   private let details: BindRequest.Metadata?
   override var metadata: (any Sendable)? { details?.value }
-  /// The node of the other context with which the binding ends. The object whose verb made the binding is attached to
-  /// that context. Nil if the object is attached to the context that the binding is in, or to none.
+  /// The node of the other context with which the binding ends: the one to which the object is attached whose
+  /// `multiBind` made the binding. Nil if the object is attached to the context that the binding is in, or to none, and
+  /// for bindings that `multiBind` did not make.
   fileprivate var endsWith: Node?
 
   init(_ request: BindRequest, binder: Binder, attachment: UDIAttachment?) {
@@ -115,7 +117,7 @@ extension Node {
 /// The bindings of one instance in all contexts, as a linked list. The list is found by the instance's address.
 ///
 /// When an object is released, another one can get the same address. In that case, the list may still contain dead
-/// bindings of the first object. They do no harm, because any code that finds a dead binding withdraws it.
+/// bindings of the first object. They do no harm: a lookup that finds a dead binding withdraws it.
 struct InstanceChain: CompactTableElement {
   /// The address of the instance. The binding contains it too, but if the table is large, the binding is usually not in
   /// the processor's cache.
@@ -139,7 +141,7 @@ extension Binding {
   /// Adds the binding to the list of its instance's bindings. If the verb of another object made the binding, adds it
   /// to that object's list, too. Called under the tree lock.
   ///
-  /// - Returns: Whether the instance has other bindings.
+  /// - Returns: Whether the list has other bindings.
   func enlist() -> Bool {
     let address = form.address
     let me = Unretained(self)
@@ -163,6 +165,11 @@ extension Binding {
   /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
   /// verb made the binding, and from the list of the other context that the binding ends with. Called under the tree
   /// lock.
+  ///
+  /// All ways in which a binding ends lead here. `takeOut` removes the binding from its context; a context's `unbind`
+  /// and `unregister` call it directly, because they record nothing. `withdraw` records the removal, and then calls
+  /// `takeOut`. If another binding replaces this one, or the context ends, there is nothing to take out, so `Node.bind`
+  /// and `Node.empty` call `delist` directly.
   func delist() {
     if let previous = previousOfInstance {
       previous.object.nextOfInstance = nextOfInstance

@@ -1,31 +1,33 @@
 /// A context's answer to lookups of one key. Slots refer only to entries.
 ///
-/// An entry is an instance that was bound, a provider that can make an instance, or an instance that a provider has
-/// made and keeps. If a context has several entries for a key, a binding takes precedence over a provider, and an
-/// instance takes precedence over the provider that made it.
+/// An entry is an instance that was bound, a provider, an instance that a provider keeps, or a test's override. If a
+/// context has several entries for a key, an override takes precedence over a binding, a binding over a provider, and a
+/// kept instance over its provider.
 class Entry: WeakEntry, @unchecked Sendable {
-  // Unchecked: mutable state is guarded by the tree lock; lookups read only constants.
+  // Unchecked: mutable state is guarded by the tree lock; `Node.attempt`, which runs without it, reads only what is
+  // constant while a slot refers to the entry.
 
-  /// How a lookup handles the entry. The order matters: kinds with a weakly held object come first, providers last.
+  /// How a lookup handles the entry. The kinds of providers come last, because callers ask with `>=` whether an entry
+  /// is a provider.
   enum Kind: UInt8 {
     /// A bound instance, which something else holds.
     case binding
-    /// An instance that a provider made and that something else holds.
+    /// An instance that a provider made and keeps weakly: something else holds it.
     case observed
-    /// An instance that a provider made and that the context owns.
+    /// An instance that the context owns, because a provider keeps it; or the value of an override.
     case owned
     /// Like `owned`, but in a box (`ValueBox`), because the instance is not an object.
     case boxed
-    /// A provider that has to make an instance.
+    /// A provider, which has to be asked for the instance.
     case provider
-    /// Like `provider`, but the instance may exist already, made earlier during the same outermost link.
+    /// Like `provider`, but the graph of the current link may have the instance already.
     case graphProvider
   }
 
   // In this order, and together with those of `Binding`, the stored properties fill 104 bytes, so that no memory of the
   // allocation is wasted.
 
-  /// How a lookup handles the entry. Set before any slot refers to the entry.
+  /// How a lookup handles the entry. Constant once a slot refers to the entry.
   final var kind: Kind
   /// The type and the reach that the dependency was registered with.
   final let registered: RegisteredType
@@ -35,7 +37,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   final var serial: UInt32 = 0
   /// The key under which the entry is registered.
   final let key: KeyIdentity
-  /// The node of the entry's context; nil before the entry is added and after it is removed.
+  /// The node of the entry's context; nil while the entry is in none, and for an instance in a cache.
   final var node: Node?
   final let site: UDICallSite
 
@@ -71,13 +73,14 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The metadata that the registration was given, by which `registrations` can find it.
   var metadata: (any Sendable)? { nil }
 
-  /// Removes this entry from its context: the entry is dead or no longer wanted. Called under the tree lock.
+  /// Removes this entry, which is dead or no longer wanted: a binding from its context, an instance from the provider
+  /// that keeps it. Does nothing for a provider or an override. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
   /// Returns the instance of an entry that lookups cannot read directly: makes it, or takes it out of its box.
   ///
   /// - Parameter isFresh: Whether to make a new instance even if one is kept.
-  /// - Returns: Nil if the entry has left its context in the meantime; the caller then repeats the lookup.
+  /// - Returns: Nil if the entry has left its context in the meantime.
   func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
   /// The type as which `instance` was made; nil if it is not known.
@@ -87,7 +90,8 @@ class Entry: WeakEntry, @unchecked Sendable {
 // MARK: - Answering lookups
 
 extension Entry {
-  /// Answers with the dependency as the requested type.
+  /// Answers a lookup. Writes the dependency to memory if that is possible at once, and otherwise says what is left to
+  /// do.
   @inline(__always)
   func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     switch kind {
@@ -104,13 +108,16 @@ extension Entry {
       unsafe form.write(owned, to: memory)
       return .written
     case .graphProvider: return unsafe answerFromGraph(wanted, into: memory)
-    // What has to be made, or is in a box, is provided while no lock is held.
+    // The caller has it made, or takes it out of its box, while no lock is held.
     case .boxed, .provider: return .provided(self)
     }
   }
 
-  /// Answers a lookup that has the instance made: with the provider itself instead of what it keeps and, behind
-  /// bindings, with the provider that a live binding hides. Called under the tree lock.
+  /// Answers a lookup with arguments, or for a fresh instance: with the provider itself instead of what it keeps.
+  /// Overrides are answers all the same. Called under the tree lock.
+  ///
+  /// - Parameter behindBindings: Whether to answer with the provider that a live binding hides, instead of with the
+  ///   binding.
   func answerToMake(
     _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
@@ -124,7 +131,7 @@ extension Entry {
     }
   }
 
-  /// Answers for an entry with a weakly held object that has to be cast for this lookup.
+  /// Answers for an entry whose object is held weakly, and has to be cast for this lookup or refused to it.
   @inline(never)
   private func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
@@ -147,7 +154,8 @@ extension Entry {
   }
 }
 
-/// The entry for an instance that a provider keeps. Slots refer to this entry instead of to the provider.
+/// The entry for an instance that a provider keeps, or for the value of an override. Slots refer to this entry instead
+/// of to the provider, unless a cache keeps the instance.
 class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: this class adds only properties that stay constant until `deinit`.
 
@@ -182,8 +190,8 @@ class InstanceEntry: Entry, @unchecked Sendable {
     provider.object.forget(self, &garbage)
   }
 
-  /// The provider that made the instance. Call this only under a lock that guards a slot that refers to this entry. As
-  /// long as the slot refers to the entry, the provider is alive.
+  /// The provider of the instance. Call this only under a lock that guards a slot that refers to this entry. As long as
+  /// the slot refers to the entry, the provider is alive.
   final var maker: Provider { provider.object }
 
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
@@ -191,7 +199,8 @@ class InstanceEntry: Entry, @unchecked Sendable {
   }
 }
 
-/// The type that an entry was registered under, and its reach.
+/// What decides whether a lookup may take an entry's stored words as they are: whether they belong to exactly the type
+/// that is recorded for the key, and the entry's reach.
 struct RegisteredType {
   private let bits: UInt8
 

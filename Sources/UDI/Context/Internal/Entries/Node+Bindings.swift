@@ -1,6 +1,7 @@
 /// Adding and withdrawing bindings. Everything here is called under the tree lock.
 extension Node {
-  /// Adds a binding to this context. If the context has a binding under the same key already, the new one replaces it.
+  /// Adds a binding to this context, unless the context refuses it. If the context has a binding under the same key
+  /// already, the new one replaces it.
   ///
   /// - Parameter moving: Whether to withdraw the bindings of the same instance under the same key in all other
   ///   contexts.
@@ -27,8 +28,9 @@ extension Node {
       }
     }
     if treeLocked.bindings.looksForDeadEntries {
-      // Each `bind` checks only one entry. More are not needed, because most objects withdraw their bindings when they
-      // are released, and lookups withdraw the dead bindings that they find.
+      // Each `bind` checks one entry and, if that is dead, goes on until it has seen eight live ones in a row. This is
+      // enough, because most objects withdraw their bindings when they are released, and lookups withdraw the dead
+      // bindings that they find.
       let dead = treeLocked.bindings.deadEntriesInTurn(looks: 1) { garbage.add($0, $1.binding.reach) }
       for pair in dead { pair.entry.binding.withdraw(&garbage) }
     }
@@ -44,16 +46,16 @@ extension Node {
     treeLocked.bindings.entry(forKey: Unretained(key))?.binding
   }
 
-  /// The binding at this node itself, dead or alive.
+  /// Does the same as `heldBinding`, usually without searching the dictionary: the slot shows the binding, unless an
+  /// override hides it.
   func ownBinding(_ key: KeyIdentity) -> Binding? {
-    // If the slot shows the binding, the dictionary need not be searched.
     guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
       return hasOverrides ? heldBinding(key) : nil
     }
     return unsafe unsafeDowncast(entry.object, to: Binding.self)
   }
 
-  /// The entry at this node itself, dead or alive.
+  /// The entry with which this node itself answers, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
     guard let slot = shared.slots.find(key), slot.element.state.depth == 0 else { return nil }
     return slot.element.state.best
@@ -67,8 +69,8 @@ extension WeakEntry {
 }
 
 extension Binding {
-  /// Removes the binding from its context, if it is in one. If the context has a provider for the key, the provider
-  /// answers from now on.
+  /// Removes the binding from its context, if it is in one, and records nothing (see `delist`). If the context has a
+  /// provider for the key, the provider answers from now on, or the instance that it keeps.
   func takeOut(_ garbage: inout Garbage) {
     guard let node = node else { return }
     self.node = nil

@@ -14,7 +14,8 @@ final class FoundDependencies {
   let hasUncovered: Bool
   private let wanted: WantedType
 
-  /// Loads the entries, and withdraws the dead ones. Called under the tree lock.
+  /// Loads the entries, withdraws the dead ones, and leaves out those that the lookup must not have because of its
+  /// reach. Called under the tree lock.
   init(_ entries: ContiguousArray<Unretained<Entry>>, as wanted: WantedType, _ garbage: inout Garbage) {
     var found: ContiguousArray<Found> = []
     var hasUncovered = false
@@ -50,7 +51,7 @@ final class FoundDependencies {
   }
 
   /// Removes the next dependency and returns it: as a value in `memory`, as an object that still has to be cast, or as
-  /// an entry that the caller asks for the instance.
+  /// an entry that the caller asks for the instance. Returns `nothing` after the last one.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the requested type.
   func next(into memory: UnsafeMutableRawPointer) -> LookupAnswer {

@@ -1,5 +1,5 @@
-/// What a lookup asks for, and where. Lookups that find something at once do without this value: it would count
-/// references to the name.
+/// What a lookup asks for, and where. A `link` or `require` without arguments that finds something at once does without
+/// this value: it would count references to the name.
 @usableFromInline
 struct LookupRequest: Sendable {
   /// The type that the dependency is registered under.
@@ -12,7 +12,7 @@ struct LookupRequest: Sendable {
   @usableFromInline let search: UDISearch?
   /// Whether to make a new instance, whatever the lifetime.
   @usableFromInline let isFresh: Bool
-  /// The call of the verb, if that is known.
+  /// The call of the verb, or the declaration of the property, if that is known.
   @usableFromInline let site: UDICallSite
 
   @inlinable

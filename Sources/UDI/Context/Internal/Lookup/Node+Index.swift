@@ -1,4 +1,4 @@
-/// Updates the slots when entries come and go. Everything here is called under the tree lock.
+/// Updates the slots when entries or children come and go. Everything here is called under the tree lock.
 extension Node {
   /// Sets the entry with which this node itself answers lookups of the given key, and updates the slots of this node
   /// and the nodes above.
@@ -88,9 +88,9 @@ extension Node {
     return change
   }
 
-  /// Updates the nodes above after this node's slot for the given key has changed. Stops at the first node whose own
-  /// slot stays as it was. Watchers above learn only of a nearest entry that has changed; whoever needs to know of all
-  /// entries has to walk up, as `notifyWatchersHereAndAbove` does.
+  /// Updates the nodes above that see this node, after this node's slot for the given key has changed. Stops at the
+  /// first node whose own slot stays as it was. A watcher above is therefore notified only if the nearest entry that it
+  /// sees has changed. To notify all of them of another change, use `notifyWatchersHereAndAbove`.
   private func propagate(_ change: SlotChange, of key: UInt64, notifying kind: ChangeKind) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {

@@ -4,8 +4,9 @@ extension Node {
   /// All live dependencies that a lookup asks for, in search order; those of one context in the order of registration.
   ///
   /// - Parameter ofAnyName: Whether to return all dependencies of the type, whatever their name.
-  /// - Complexity: O(contexts that have an entry for the key or lead to one), and O(levels above) if the search climbs,
-  ///   whatever else the tree contains.
+  /// - Complexity: O(contexts that have an entry for a key of the type or lead to one), and O(levels above) if the
+  ///   search climbs, whatever else the tree contains. If `ofAnyName`, and names are in use with the type, also O(keys
+  ///   at this node and at those above it).
   func allDependencies(_ request: LookupRequest, ofAnyName: Bool) -> FoundDependencies {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
@@ -15,7 +16,7 @@ extension Node {
       let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: request.name)]
       var found = FoundDependencies(entries(under: keys, search), as: wanted, &garbage)
       while found.hasUncovered {
-        // A provider has taken the place of a dead entry. The provider might have a different position in the order, so
+        // Another entry has taken the place of a dead one. It might have a different position in the order, so
         // everything is collected again.
         garbage.add(found)
         found = FoundDependencies(entries(under: keys, search), as: wanted, &garbage)
@@ -62,7 +63,8 @@ extension Node {
         let entry = reference.object
         guard let node = entry.node else { continue }
         node.keepTrackOfContext()
-        // The slot's entry is not used, because it might be a test's override.
+        // The slot's entry only shows that there is something: it might be an override or a kept instance, and it might
+        // hide a provider.
         if let binding = node.ownBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
@@ -131,7 +133,7 @@ extension Node {
           }
           found.sortByRegistration(from: first)
           if children.isEmpty { continue }
-          // Slots list children by distance.
+          // Slots list children by the distance of their entries.
           children.sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
           if keys.count > 1 { children.removeRepetitions() }
           for child in children { next.append(.visit(child)) }

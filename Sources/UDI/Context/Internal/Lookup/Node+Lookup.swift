@@ -49,7 +49,7 @@ extension Node {
   }
 
   /// Goes from this node to its parent without the tree lock. It locks the parent before it unlocks this node, so that
-  /// the parent can neither go away nor move in between.
+  /// in between, the parent cannot go away, and this node cannot be moved.
   @inline(__always)
   func climb(to parent: Node) {
     parent.lock.lock()
@@ -57,8 +57,8 @@ extension Node {
     lock.unlock()
   }
 
-  /// Performs a lookup that `attempt` could not decide. Withdraws the dead entries that it finds, and records the use
-  /// of the one that it answers with. Called under the tree lock.
+  /// Performs a lookup that `attempt` could not decide, or whose entry has left its context since. Withdraws the dead
+  /// entries that it finds, and records the use of the one that it answers with. Called under the tree lock.
   ///
   /// - Parameters:
   ///   - mustMake: Whether an instance that a provider keeps is no answer, so that its provider is the answer.

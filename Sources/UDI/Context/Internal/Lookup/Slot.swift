@@ -2,8 +2,8 @@
 /// for the key.
 ///
 /// The slots of all nodes together are the index, which answers lookups without a traversal. The following invariants
-/// hold between calls. Here, "below" stops at scopes: a scope's node and everything under it do not count as below the
-/// nodes above the scope.
+/// hold while no change is under way. Here, "below" stops at scopes: a scope's node and everything under it do not
+/// count as below the nodes above the scope.
 ///
 /// 1. A node has a slot for a key if and only if the node, or a node below it, has an entry for the key.
 /// 2. If the node itself has an entry, `state.best` is this entry, and `state.depth` is 0. Otherwise `state.best` is
@@ -22,11 +22,11 @@ struct Slot: CompactTableElement {
   var children: RankedChildren
   var state: State
 
-  /// The answer to a lookup that begins at the node, or `absent` if the node has no slot. If any part of it changes,
+  /// The answer to a lookup downwards from the node, or `absent` if the node has no slot. If any part of it changes,
   /// the slots above are updated. It would not be enough to update them only when the depth changes: a slot above could
   /// then keep a `best` that has been freed.
   struct State: Equatable {
-    /// The entry that a lookup from here finds, dead or alive; nil if there is no slot.
+    /// The entry that a lookup downwards from here finds, dead or alive; nil if there is no slot.
     let found: Unretained<Entry>?
     /// How many levels below this node the entry is.
     let depth: UInt32

@@ -1,7 +1,7 @@
 /// A node and all nodes below it, breadth-first, which is the order of `UDISearch.descendants`.
 ///
-/// There is no other traversal of the tree itself. `descendants`, snapshots, explanations and audits use it. Lookups do
-/// not, because the index gives them the same order. Iterate over it under the tree lock.
+/// Whatever visits all contexts below one uses it: for example, `descendant`, `warmUp`, `close` and snapshots. Lookups
+/// do not, because the index gives them the same order. Iterate over it under the tree lock.
 struct BreadthFirst: Sequence, IteratorProtocol {
   /// A node, and the position of its parent in the sequence; nil for the first node.
   typealias Element = (node: Node, parent: Int?)
@@ -17,13 +17,14 @@ struct BreadthFirst: Sequence, IteratorProtocol {
   private let omitted: Node?
   /// How many more nodes may be visited, including nodes that are not returned.
   private(set) var rest: Int
-  /// Whether the sequence has ended because of the limit, although there were more nodes.
+  /// Whether the sequence has ended because of the limit, although there were more nodes to visit.
   private(set) var isCutShort = false
 
   /// - Parameters:
-  ///   - entersScopes: Whether to visit scopes below the first node. (Lookups from the first node do not.)
+  ///   - entersScopes: Whether to return scopes below the first node, and what is below these scopes. (Lookups from the
+  ///     first node do not find what is there.)
   ///   - omitted: A node to skip, together with everything below it.
-  ///   - limit: The largest number of nodes to visit.
+  ///   - limit: The largest number of nodes to visit, including nodes that are skipped.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
     self.start = start
     self.entersScopes = entersScopes

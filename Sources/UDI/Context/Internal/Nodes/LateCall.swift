@@ -1,5 +1,5 @@
-/// A call of user code that was found to be necessary under the tree lock. It is added to the change's garbage, and is
-/// made when the garbage is released. By then no lock is held.
+/// A call of user code that was found to be necessary under the tree lock, such as a report. It is added to the
+/// change's garbage, and is made when the garbage is released. By then no lock is held.
 final class LateCall {
   private let body: () -> Void
 

@@ -10,7 +10,8 @@ extension Node {
     return nil
   }
 
-  /// Up to this many children are searched for a tag one by one. If there are more, a table is used.
+  /// As long as there have not been more children than this, they are searched for a tag one by one. Then a table is
+  /// made.
   private static var fewChildren: Int { 8 }
 
   private var hasMoreThanFewChildren: Bool {
@@ -114,8 +115,8 @@ extension Node {
 
   var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
-  /// Stores a weak reference to the node's context, for use while the node has no parent. Call this when the node gets
-  /// children, or providers while it has no parent.
+  /// Stores a weak reference to the node's context, so that `context` returns it also while the node has no parent.
+  /// Call this, for example, when the node gets children, or providers while it has no parent.
   func remember(_ context: UDIContext) {
     guard treeLocked.noting != .done else { return }
     treeLocked.noting = .done
@@ -127,8 +128,8 @@ extension Node {
     if hasChildren || treeLocked.noting == .withoutParent || hasProvidersHeldElsewhere { remember(context) }
   }
 
-  /// Makes sure that the node's context can be found as long as it lives, even after moves. Call this only if the
-  /// context is held by a parent, or if a reference to it has been stored (`remember`).
+  /// Makes sure that `context` returns the context as long as it lives, even after moves. Call this only if the context
+  /// is held by a parent, or if a reference to it has been stored (`remember`).
   func keepTrackOfContext() {
     if treeLocked.noting == .notYet { treeLocked.noting = .withoutParent }
   }
@@ -158,7 +159,7 @@ extension Node {
   package var fullPath: [String] { andAncestors.map(\.tag).reversed() }
 }
 
-/// A parent has a table of its children by their tags.
+/// The elements of `childrenByTag`.
 extension Node: CompactTableElement {
   var key: String { tag }
   static func hash(_ key: String) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }

@@ -1,8 +1,7 @@
-/// How a context rejects changes once it is being closed. Everything here is called under the tree lock. Reports are
-/// made after the lock has been released.
+/// What happens if a verb that does not throw cannot add something, because the context is being closed, is closed or
+/// is inert. Everything here is called under the tree lock. Reports are made after the lock has been released.
 extension Node {
-  /// Drops an entry that cannot be added, because the context is being closed, is closed, or is inert. Reports this,
-  /// except for an inert context.
+  /// Drops an entry that cannot be added because this context is not open. Reports this, except for an inert context.
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)

@@ -1,10 +1,10 @@
 /// The nodes that a search visits. Everything here is called under the tree lock, unless it says otherwise.
 ///
-/// The meaning of each search is written down twice: in `visit`, and in `UDISearch.looks` for code that needs to know
-/// only whether a search goes down or up. An example of such code is `Node.attempt`, the lookup of a single dependency,
-/// which runs without the tree lock.
+/// `visit` says in which order each search goes. `Node.attempt`, the lookup of a single dependency, cannot use it,
+/// because it runs without the tree lock, and so has the order once more. It asks `UDISearch.looks`, which says only
+/// whether a search goes down or up.
 extension Node {
-  /// Visits the nodes of a search in order, until one of the closures returns a result.
+  /// Visits the nodes of a search in order, until one of the closures returns a result; returns this result.
   ///
   /// - Parameters:
   ///   - branch: Called with a node that stands for itself and everything below it that is not in a scope.
@@ -43,7 +43,7 @@ extension Node {
   var root: Node { andAncestors.reduce(self) { $1 } }
 }
 
-/// A node, its parent, and so on up the tree. A loop over them allocates no memory.
+/// A node, and then one node after another up the tree. A loop over them allocates no memory.
 package struct Ancestors: Sequence, IteratorProtocol {
   fileprivate var upcoming: Node?
   fileprivate let step: (Node) -> Node?
@@ -68,8 +68,8 @@ package struct Ancestors: Sequence, IteratorProtocol {
 
 extension Node {
   /// The direction of a lookup that begins here: the one that the lookup names or, if it names none, the context's own.
-  /// There is one exception: while this thread or task runs a factory that was given this context, a lookup that names
-  /// no direction goes up, so that nothing is made from dependencies below.
+  /// There is one exception: while this thread or task runs a factory (or a completion) that was given this context, a
+  /// lookup that names no direction goes up, so that nothing is made from dependencies below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
 
   /// Whether a lookup goes down from here. Call this only if a node below has an entry for the key: see
@@ -87,7 +87,7 @@ extension Node {
     return shared.search.looks.above || isHandedToFactory
   }
 
-  /// Whether this thread or task is running a factory that was given this node's context.
+  /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
   var isHandedToFactory: Bool {
     Resolution.prepare()
     return isHandedToFactoryUnchecked

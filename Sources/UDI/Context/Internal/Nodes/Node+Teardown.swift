@@ -26,14 +26,14 @@ extension Node {
   /// it. Do not call this under a lock.
   ///
   /// - Parameter condition: Whether to end the context now. Called under the tree lock.
-  /// - Returns: Whether the context has ended, now or before.
+  /// - Returns: Whether the context has ended, now or before; false if `condition` is false.
   func end(where condition: (Node) -> Bool) -> Bool {
     var content = Content()
     var children: [UDIContext] = []
     let hasEnded = Tree.change { garbage in
       guard condition(self) else { return false }
       if treeLocked.state == .closed { return true }
-      // A context above, which was closed by the same run, has left its place to this one.
+      // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       parent?.disown(self, &garbage)
       goOn(at: above)
@@ -56,7 +56,7 @@ extension Node {
   /// went on upwards here go on at another node. Call this under the tree lock.
   ///
   /// - Parameters:
-  ///   - above: The node where lookups from the children go on; nil if they end there.
+  ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isReachable: Whether lookups might still read the slots.
   /// - Returns: The children, the last one first.
   @inline(__always)
@@ -95,7 +95,10 @@ extension Node {
     }
   }
 
-  /// - Parameter above: The node where lookups from the children go on; nil if they end there.
+  /// Separates the children from this node.
+  ///
+  /// - Parameter above: The node where lookups from the children go on; nil if there is none.
+  /// - Returns: The children, the last one first.
   private func orphanChildren(goingOnAt above: Node?) -> [UDIContext] {
     var children: [UDIContext] = []
     forEachChild { child in
@@ -120,8 +123,8 @@ extension Node {
 // MARK: - Where lookups from closed contexts go on
 
 extension Node {
-  /// Lets lookups from this node, which has no parent any more, go on at another node, or end here if that is nil.
-  /// Called under the tree lock.
+  /// Lets lookups from this node, which has no parent, go on at another node, or end here if that is nil. Called under
+  /// the tree lock.
   func goOn(at above: Node?) {
     if let former = shared.parent, let extras = former.treeLocked.extras {
       let (previous, next) = (treeLocked.previousSibling, treeLocked.nextSibling)

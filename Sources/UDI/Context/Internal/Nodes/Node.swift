@@ -19,29 +19,28 @@ package struct Node: Hashable, @unchecked Sendable {
   private let memory: Unmanaged<Memory>
 
   /// This class has no objects. It only gives the pointer to the memory the type of a class reference, which leaves
-  /// some bits unused. An enum that contains a node, such as `RankedChildren`, uses these bits to store its
-  /// case.
+  /// some bits unused. An enum that contains a node, such as `RankedChildren`, uses these bits to store its case.
   private final class Memory {}
 
   /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach
   /// the node (see `Tree.swift`). Read it under either lock.
   struct Shared: ~Copyable {
-    /// The node where lookups go on upwards: the parent. For a context that has been closed, which has no parent any
-    /// more, it is the nearest context that was above and is not closed. When a context goes away, it first sets this
-    /// to nil in its children, and in the closed contexts that it was above.
+    /// The node where lookups go on upwards: the parent; nil if there is none. A context that has been closed has no
+    /// parent any more; for it, this is the nearest context that was above and is not closed. Before a context goes
+    /// away, this is set to nil in all nodes whose lookups go on at that context.
     var parent: Node?
-    /// For each key that has an entry here or below, the answer to a lookup from here.
+    /// For each key that has an entry here or below, what a lookup downwards from here finds.
     var slots = CompactTable<Slot>()
     /// The direction of lookups that do not name one.
     var search: UDISearch
-    /// Whether lookups that begin here are recorded, and therefore do not take the fast path.
+    /// Whether lookups that begin here are recorded. If so, `attempt` leaves them to `locate`, which records them.
     var isRecorded = false
 
     fileprivate init(search: UDISearch) { self.search = search }
   }
 
-  /// The part that changes to the tree need, but lookups do not. Each access names `treeLocked`, which means: guarded
-  /// by the tree lock.
+  /// The part that changes to the tree need, but `attempt` does not. Each access names `treeLocked`, which means:
+  /// guarded by the tree lock.
   struct TreeLocked: ~Copyable {
     // The properties are in the order in which changes need them, so that most changes touch few cache lines.
 
@@ -58,16 +57,17 @@ package struct Node: Hashable, @unchecked Sendable {
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false
-    /// Whether the node had a parent and has none now. `shared.parent` is then nil, unless the context is closed.
+    /// Whether the node has lost its parent. Also true for a `UDIContext.closedScope`, which never had one. If true,
+    /// `shared.parent` is nil, unless the context is closed or is being closed.
     var hasLostParent = false
     /// Whether there are watchers here, to be notified when answers change.
     var isWatched = false
-    /// The bindings of the context. Slots refer to these bindings.
+    /// The bindings of the context, by their keys.
     ///
-    /// The dictionary does not retain its keys. A key is kept alive by its binding or, during a search, by
-    /// the caller. Use a key from the dictionary only while the tree lock is held.
+    /// The dictionary does not retain its keys. A binding keeps its key alive, and a caller keeps alive the key that it
+    /// looks for. Use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    /// The providers of the context. Slots refer to them, or to the instances that they keep.
+    /// The providers of the context, by the ids of their keys.
     var providers = CompactTable<ProviderEntry>()
     /// The child that was added first.
     var firstChild: Node?
@@ -75,12 +75,12 @@ package struct Node: Hashable, @unchecked Sendable {
     var lastChild: Node?
     /// The sequence number of the next child.
     var nextChildSequence: UInt64 = 0
-    /// The children by their tags; empty while there are few.
+    /// The children by their tags; empty until there are more than `fewChildren`.
     var childrenByTag = CompactTable<Node>()
     /// A strong reference to the node's own context, set while the node has a parent. It keeps the context alive on the
     /// parent's behalf.
     var heldContext: UDIContext?
-    /// The properties that only a few contexts need; nil if this context needs none.
+    /// The properties that only a few contexts need; nil as long as this context has needed none.
     private(set) var extras: NodeExtras?
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
     /// holds the context.) This is set only when it is needed (`ContextNoting`), because a weak reference costs memory
@@ -89,8 +89,8 @@ package struct Node: Hashable, @unchecked Sendable {
 
     // These properties come last, because changes to siblings write them.
 
-    /// The child of the same parent that was added just before this one. For a closed context, the next two are its
-    /// neighbours in the list `NodeExtras.lastClosed` of the node where its lookups go on.
+    /// The child of the same parent that was added just before this one. For a closed context, this and `nextSibling`
+    /// are its neighbours in the list that ends with `NodeExtras.lastClosed` of the node where its lookups go on.
     var previousSibling: Node?
     /// The child of the same parent that was added just after this one.
     var nextSibling: Node?
@@ -168,7 +168,7 @@ extension Node {
     }
   }
 
-  // No part needs a greater alignment than `TreeLocked`, which contains 64-bit integers.
+  // No part needs a greater alignment than the memory has: see `allocateMemory`.
   private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size, for: Shared.self) }
   private static var treeLockedOffset: Int {
     aligned(sharedOffset + MemoryLayout<Shared>.size, for: TreeLocked.self)
@@ -217,8 +217,8 @@ enum NodeState: UInt8 {
   case open
   /// Nothing can be bound or registered in the context (`UDIContext.makeInert`).
   case inert
-  /// Nothing can be added to the context, and no instances are made in it. Lookups find the instances that it owns
-  /// until these have been closed.
+  /// Nothing can be added to the context, and no instances are made in it. Lookups still find its bindings, and each
+  /// instance that it keeps until that has been closed.
   case closing
   /// Nothing can be added to the context, and lookups find nothing in it.
   case closed
@@ -229,7 +229,7 @@ enum NodeState: UInt8 {
 
 /// When a node stores a reference to its context in `rootContext`.
 enum ContextNoting: UInt8 {
-  /// Not yet: only when the node gets children, or providers while it has no parent.
+  /// When `remember` is called: for example, when the node gets children, or providers while it has no parent.
   case notYet
   /// As soon as the node has no parent. User code holds a registration, which has to name the context.
   case withoutParent

@@ -7,7 +7,8 @@ final class NodeExtras {
   var modules: [InstalledModule] = []
   /// The run of `close()` that ends this context, until that run has ended.
   var closing: Closing?
-  /// The last of the closed contexts whose lookups go on upwards here. The others follow as `previousSibling`.
+  /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,
+  /// `previousSibling` leads to the others.
   var lastClosed: Node?
   /// The creations that are under way although their provider no longer refers to them: see `Creation.noteDropped`.
   var droppedCreations: [Creation] = []
@@ -21,7 +22,8 @@ final class NodeExtras {
   /// For each key's id, the numbers of the records (`RemovedBinding`) of bindings that were removed from this context
   /// under the key, the oldest first. If a record has been dropped since, its number is no longer valid.
   var removedBindings: [UInt64: [Int]] = [:]
-  /// Bindings in other contexts, made by objects that are attached to this one. They end with this context.
+  /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
+  /// context.
   var bindingsElsewhere = CompactTable<Unretained<DetailedBinding>>()
   /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
   /// in force.
