@@ -87,7 +87,7 @@ extension InstanceKeeper {
     }
     guard wasReset else { return }
     // The reset might have emptied the storage before this instance was stored, so the storage is reset once more.
-    // Until then, no thread makes a newer instance, because other threads wait for `storing`.
+    // Until then, no newer instance is made, because whoever wants one waits for `storing`.
     custom.storage.reset()
     Tree.change { garbage in custom.endStoring(&garbage) }
   }
