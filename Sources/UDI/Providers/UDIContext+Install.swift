@@ -4,7 +4,7 @@ extension UDIContext {
   ///
   /// A module is installed only once in a context: once for its type, whatever its properties, or, if it is an instance
   /// of a class, once for that instance. If it is already installed, nothing happens. If another thread is installing
-  /// it, this thread waits until the installation is done.
+  /// it, this thread waits until the installation is done, unless that thread is itself waiting for this one.
   ///
   /// If a module registers a factory without a lifetime, the factory gets the ``defaultLifetime`` that the context had
   /// when the outermost `install` began. A module may set a different default lifetime, which applies only to that

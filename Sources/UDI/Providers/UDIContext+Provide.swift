@@ -7,11 +7,11 @@ extension UDIContext {
   /// request.provide(session, as: (any Session).self)
   /// ```
   ///
-  /// The context keeps the dependency until the context goes away, the registration is taken back, or another one
-  /// replaces it here under the same key. The registration behaves like a provider with the lifetime `.context` that
-  /// has already made its instance, except that ``reset()`` does not drop the instance. A live binding under the same
-  /// key takes precedence. An object that takes part in the tree and is not attached yet is attached to this context.
-  /// Give such an object to one context only, and `bind` it in others.
+  /// The context keeps the dependency until the context is closed or goes away, the registration is taken back, or
+  /// another one replaces it here under the same key. The registration behaves like a provider with the lifetime
+  /// `.context` that has already made its instance, except that ``reset()`` does not drop the instance. A live binding
+  /// under the same key takes precedence. An object that takes part in the tree and is not attached yet is attached to
+  /// this context. Give such an object to one context only, and `bind` it in others.
   ///
   /// - Parameters:
   ///   - value: The dependency.
@@ -82,7 +82,8 @@ extension UDIContext {
     return .of(provider, reach)
   }
 
-  /// Registers a provider together with an instance, as if the provider had already made it.
+  /// Registers a provider together with an instance, as if the provider had already made it. If the instance takes part
+  /// in the tree, attaches it.
   func add(_ provider: Provider, _ instance: Instance) {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
     // The property is read while no lock is held, because the object's class implements it.

@@ -47,14 +47,14 @@ extension UDIContext {
     return done
   }
 
-  /// Releases the instances that the providers of this context keep; those of other contexts stay. The next link makes
-  /// a new instance.
+  /// Releases the instances that the providers of this context keep; those of other contexts stay, and so does what
+  /// `provide` was given. The next link makes a new instance.
   ///
   /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
   public func reset() { reset { _ in true } }
 
-  /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay.
-  /// The next link makes a new instance.
+  /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay,
+  /// and so does what `provide` was given. The next link makes a new instance.
   ///
   /// - Parameter lifetime: The lifetime of the providers.
   /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
@@ -95,8 +95,8 @@ extension UDIContext {
 /// AppContext.install(NetworkModule())
 /// ```
 ///
-/// Declare a public module `Sendable`, so that it can be installed from anywhere. For a struct or an
-/// enum that is not public, the compiler infers the conformance by itself.
+/// Declare a public module `Sendable`, so that it can be installed from anywhere. For a struct or an enum that is not
+/// public, the compiler infers the conformance by itself if everything in it is `Sendable`.
 ///
 /// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting applies
 /// only to that module.
@@ -108,8 +108,8 @@ public protocol UDIModule {
 }
 
 extension UDIContext {
-  /// Makes a context in which nothing can be bound or registered. In it, and in every context made below it, every
-  /// attempt to bind or register is ignored. Each lookup is a miss, as long as nothing else is added to the tree.
+  /// Makes a context in which nothing can be bound or registered. In it, and in every context that is made below it,
+  /// every attempt to bind or register is ignored. Each lookup is a miss, as long as nothing else is added to the tree.
   ///
   /// Use it in tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
   /// runs without its dependencies.

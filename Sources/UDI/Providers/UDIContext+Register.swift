@@ -172,7 +172,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - verb: The verb that the user has called, for a report.
   ///   - prepare: Called under the tree lock, just before the provider is registered. Not called if the provider is not
-  ///     registered: if the context is closed, or has a dependency under the key that must stay.
+  ///     registered: if the context is inert, being closed or closed, or has a dependency under the key that must stay.
   func add(_ provider: Provider, _ verb: String = "register", _ prepare: (inout Garbage) -> Void) {
     change { node, garbage in
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the

@@ -136,7 +136,8 @@ func lookingUpParameters<Dependency, First, each More>(
   let make = IsolatedFunction(make).isolationErased
   return { context in
     var position = 0
-    // While `obtain` is looking something up, parameters that have been made are kept in case another one is missing.
+    // While `obtain` is looking something up, parameters that have been looked up are kept in case another one is
+    // missing.
     var made = Resolution.current.read { $0.isObtaining ? $0.takeGivenParameters() : nil }
     func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
       position += 1
@@ -162,9 +163,9 @@ extension UDIContext {
     }
   }
 
-  /// Looks up a parameter for `obtain`, unless it has been made already.
+  /// Looks up a parameter for `obtain`, unless an earlier attempt has done so.
   ///
-  /// - Parameter made: The parameters that have been made, from the first on. The new one is added.
+  /// - Parameter made: The parameters that have been looked up, from the first on. The new one is added.
   @inline(never)
   fileprivate func parameter<Parameter>(
     _ type: Parameter.Type, at position: Int, _ reach: UDIReach, made: inout [OwnedInstance]
@@ -182,7 +183,8 @@ extension UDIContext {
   }
 
   // The next two functions are separate and not inlined, because only the second one needs the metadata of an optional,
-  // which the runtime keeps for each type. It would add a fifth to "made, bytes a type" in `Benchmarks/cost`.
+  // which the runtime keeps for each type. If the first one needed it, too, "made, bytes a type" in `Benchmarks/cost`
+  // would grow by a fifth.
 
   /// Looks up a parameter whose type is a class or a class-bound protocol.
   @inline(never)

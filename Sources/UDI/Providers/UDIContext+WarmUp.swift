@@ -8,10 +8,10 @@ extension UDIContext {
   /// ```
   ///
   /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
-  /// the instance, such as `.context`. Asynchronous factories run first and concurrently, each as soon as
-  /// the dependencies that it needs have been made. Then synchronous factories run, which therefore find what
-  /// the asynchronous ones have made. Of the synchronous factories, those that belong to an actor come first, because
-  /// the others cannot wait for that actor. Scopes count as contexts below.
+  /// the instance, such as `.context`. Asynchronous factories run first and concurrently, each as soon as the
+  /// dependencies that it needs have been made. Then synchronous factories run, which therefore find what the
+  /// asynchronous ones have made. Of the synchronous factories, those that belong to an actor come first, because the
+  /// others cannot wait for that actor. Scopes count as contexts below.
   ///
   /// If something cannot be made, everything else is still made. Factories that take arguments, and those whose
   /// instances the context does not own, are not run. A dependency that has not been registered is noticed only if a

@@ -25,7 +25,7 @@ public struct UDILifetime: Sendable {
   /// Where the instances of a lifetime of your own are kept.
   @nonexhaustive
   public enum Storage: Sendable {
-    /// The context owns the instances until it is reset or goes away.
+    /// The context owns the instances until it is reset, is closed or goes away.
     case strong
     /// Each instance is kept for as long as something else holds it.
     case weak
@@ -95,8 +95,8 @@ public struct UDILifetime: Sendable {
   /// reports a misuse. The factory is given the context that it is registered in.
   public static let weak = UDILifetime(builtIn: "weak", .weak)
 
-  /// An instance is made once. The context in which the provider is registered owns it until that context is reset or
-  /// goes away. The factory is given this context.
+  /// An instance is made once. The context in which the provider is registered owns it until that context is reset, is
+  /// closed or goes away. The factory is given this context.
   public static let context = UDILifetime(builtIn: "context", .strong)
 }
 
@@ -175,8 +175,8 @@ extension UDILifetime: CustomStringConvertible {
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that is kept.
   ///
-  /// Called when the dependency is linked. If there are many sets of arguments, also called from time to time, to find
-  /// storages that are empty and can be discarded.
+  /// Called when the dependency is looked up. If there are many sets of arguments, also called from time to time, to
+  /// find storages that are empty and can be discarded.
   ///
   /// - Returns: The instance; nil if none is kept, so that a new one has to be made.
   func load() -> UDIMade?
@@ -209,7 +209,6 @@ public struct UDIMade: Sendable {
   /// The instance, for leak traces.
   package var object: AnyObject { owned.value.object }
 
-  /// Identifies the instance. Audits do not hold it for longer than they must: only `owned` can be released on any
-  /// thread.
+  /// Identifies the instance. Audits use this instead of `object`, because only `owned` can be released on any thread.
   package var objectID: ObjectIdentifier { withExtendedLifetime(owned) { ObjectIdentifier(owned.value.object) } }
 }

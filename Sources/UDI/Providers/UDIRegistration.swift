@@ -28,8 +28,8 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// The line of the call that made the registration, counted from 1.
   public var line: Int { entry.site.line }
 
-  /// The context that contains the registration. Nil if the registration was taken back or replaced, or if the context
-  /// is gone.
+  /// The context that contains the registration. Nil if the registration was taken back or replaced, if the context is
+  /// closed or gone, or if nothing was registered.
   public var context: UDIContext? {
     Tree.change { _ in entry.node?.context }
   }
@@ -67,7 +67,7 @@ extension UDIRegistration {
 // MARK: - Serving other types
 
 extension UDIRegistration {
-  /// Lets the provider's instances be found under another type, too, whatever the lifetime.
+  /// Lets the provider's instances be found under another type or name, too, whatever the lifetime.
   ///
   /// Whether an instance is of the other type is checked when the instance is looked up under it. To have the compiler
   /// check it, or to serve a different object, register a factory that asks for the instance:
@@ -238,14 +238,16 @@ extension UDIContext {
 extension UDIRegistration where Dependency: Sendable {
   /// Links the dependency of this registration, even if a lookup would find a different one.
   ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
+  ///   if it cannot be made.
   public func link() -> Dependency? { give(.anywhere) }
 }
 
 extension UDIRegistration {
   /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
   ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one.
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
+  ///   if it cannot be made.
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
 
@@ -259,8 +261,7 @@ extension UDIRegistration {
     }
     switch answer {
     case .object(let object): return object as? Dependency
-    // If the graph shares the instance as an object, `answer` has already returned it. `UDIContext.give` relies on
-    // this.
+    // For a binding, the answer `provided` means that this caller may not use the instance.
     case .provided where entry is Provider:
       return context?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
     default: return bound

@@ -33,13 +33,14 @@ final class InstalledModule: @unchecked Sendable {
 
 extension UDIContext {
   /// Calls the module's `register`, unless the module is installed already. If another thread is installing it, waits
-  /// until that thread has finished, unless this thread would wait for ever.
+  /// until that thread has finished, unless this thread would then wait for itself. If the context is being closed or
+  /// is closed, reports this and does nothing else.
   ///
   /// - Parameter reach: Where the module may be used.
   func install(_ module: any UDIModule, _ reach: UDIReach) {
     Resolution.prepare()
     let thread = Resolution.current
-    // A change of its own: it may drop modules, and what their `deinit` does must come before this thread waits.
+    // A change of its own: it may release modules, and what their `deinit` does must come before this thread waits.
     change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
     var waiting: (creation: Creation, number: UInt)?

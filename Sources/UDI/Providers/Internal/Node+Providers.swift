@@ -1,4 +1,7 @@
 /// A context's providers. Everything here is called under the tree lock.
+///
+/// When a context loses a provider, it *retires* the provider. When a provider is retired or reset, it *drops* what it
+/// keeps. For that, it *forgets* the entry for each instance, and *discards* the caches that nothing will use again.
 extension Node {
   /// Registers a provider. If another one is registered under the same key, removes it, and drops the instances that it
   /// keeps.
@@ -28,7 +31,7 @@ extension Node {
     if let old { retire(old, &garbage) }
   }
 
-  /// Removes a provider, and drops the instances that it keeps.
+  /// Removes a provider, and drops the instances that it keeps. Does nothing if the provider is no longer registered.
   func unregister(_ provider: Provider, _ garbage: inout Garbage) {
     guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return }
     treeLocked.providers.remove(provider.keyID)
@@ -36,7 +39,8 @@ extension Node {
     retire(provider, &garbage)
   }
 
-  /// Makes a provider and its aliases leave their context. The provider has already been removed from the table.
+  /// Retires a provider that has been removed from the table or replaced there: drops what it keeps, and makes it and
+  /// its aliases leave their context.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) {
     provider.drop(isReset: false, &garbage)
     provider.node = nil
@@ -58,23 +62,24 @@ extension Node {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
-  /// Makes the slot for the given key refer to the provider, or to the instance that it keeps. A binding takes
-  /// precedence: if there is one, nothing changes.
+  /// Makes the slot for the given key refer to the provider, or to the entry for the instance that it keeps; if there
+  /// is no provider, the slot no longer refers to anything in this context. A binding takes precedence: if there is
+  /// one, nothing changes. So does an override: see `setEntry`.
   func showProvided(_ key: KeyIdentity, notifying kind: ChangeKind) {
     guard treeLocked.bindings.heldCount == 0 || heldBinding(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id, notifying: kind)
   }
 
-  /// Drops the instances that a context's providers keep, because the context is ending. The providers have already
-  /// been taken out of the context.
+  /// Drops what a context's providers keep, because the context is ending. The providers have already been taken out of
+  /// the context. This takes the place of retiring each of them, and corrects no slots.
   func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) {
     providers.changeEach { element in
-      // The references to the node are cleared first, so that `drop` does not correct slots that are about to
-      // disappear.
+      // The references to the node are cleared first, so that `drop` does not correct slots, which end with the
+      // context.
       element.provider.node = nil
       element.provider.shown?.node = nil
-      // If nothing else holds the provider, its instance is released together with the provider. Putting both into the
-      // garbage would make most contexts allocate memory for it.
+      // If nothing else holds the provider, and it has no extras, its instance is released together with it. Putting
+      // both into the garbage would make most contexts allocate memory for it.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
       element.provider.drop(isReset: false, &garbage)
       for alias in element.provider.aliases { garbage.add(alias) }
@@ -90,7 +95,7 @@ extension Node {
   }
 }
 
-/// An entry in the table of a context's providers.
+/// An element of the table of a context's providers.
 struct ProviderEntry: CompactTableElement {
   var provider: Provider
   var key: UInt64 { provider.keyID }

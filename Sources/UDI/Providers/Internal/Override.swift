@@ -7,8 +7,8 @@ package final class Override: Sendable {
   private let context: UDIContext
   private let substitute: Substitute
 
-  /// Begins the override, which lasts until `end()` is called or the context is closed. If the context is closed
-  /// already, this is reported, and nothing is overridden.
+  /// Begins the override, which lasts until `end()` is called or the context is closed. If the context is being closed
+  /// or is closed already, this is reported, and nothing is overridden. Nor is anything in an inert context.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   package init<Dependency>(
@@ -84,8 +84,9 @@ extension Node {
     return treeLocked.nextSerial
   }
 
-  /// Makes the slot for the given key refer to the context's binding or, if there is none, to the provider or the
-  /// instance that it keeps. Call this under the tree lock.
+  /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
+  /// context's binding; or else to the provider or the entry for the instance that it keeps. Call this under the tree
+  /// lock.
   fileprivate func showOwn(_ key: KeyIdentity) {
     setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
   }

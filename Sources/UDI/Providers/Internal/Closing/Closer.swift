@@ -1,7 +1,7 @@
 /// The closure that `register` or `provide` was given as `onClose`, and the instances for which it has not been called
 /// yet.
 final class Closer: @unchecked Sendable {
-  // Unchecked: `body` is written only in `deinit`; the tree lock guards everything else.
+  // Unchecked: `body` is written only in `deinit`; the tree lock guards all other mutable properties.
 
   /// The closure, without its types. When it is called, it moves to the actor that it belongs to.
   typealias Body = @Sendable (Instance) async throws -> Void
@@ -71,8 +71,9 @@ typealias Unclosed = (instance: OwnedInstance, number: UInt64)
 // MARK: - How a provider with a closer keeps track of the instances that have yet to be closed
 
 extension Provider {
-  /// Stops the program if the provider has a closer but the context does not own the provider's instances, because the
-  /// closer would never be called. Called under the tree lock, when the provider enters the context.
+  /// Notes that closing the context might take time. Stops the program if the provider has a closer but the context
+  /// does not own the provider's instances, because the closer would never be called. Called under the tree lock, when
+  /// the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
     guard closer != nil, sharing != .strong else { return }
@@ -128,9 +129,9 @@ extension Provider {
     }
   }
 
-  /// Removes the provider from a context that is being closed, as soon as the provider neither keeps nor makes an
-  /// instance, because it will not make another one there. An alias is removed with its target. Call this under the
-  /// tree lock.
+  /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or
+  /// has caches: it will not make another instance there. An alias is removed with its target. Call this under the tree
+  /// lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
     if showsInstance || creation != nil || hasCaches || self is Alias { return }
     if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
@@ -138,7 +139,8 @@ extension Provider {
 }
 
 extension AsyncFactory {
-  /// Closes a new instance that is not kept, because all tasks that wanted it have been cancelled.
+  /// Calls the closer, if there is one, for a new instance that is not kept, because all tasks that wanted it have been
+  /// cancelled.
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {

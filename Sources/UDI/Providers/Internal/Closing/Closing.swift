@@ -1,10 +1,16 @@
-/// One run of `close()`, which ends a context and all contexts below it.
+/// One run of `close()`, which ends a context and all contexts below it. It takes these steps:
 ///
-/// First, under a single hold of the tree lock, the run marks all of these contexts as being closed. From then on,
-/// nothing is added to them and nothing new is made in them. The rest happens in a separate task, which goes on even if
-/// the caller of `close()` is cancelled. The task cancels asynchronous creations, and waits for earlier runs and for
-/// instances that are still being made. Then it calls the closers one after the other, with no lock held. Finally, it
-/// ends the contexts.
+/// 1. All of these contexts are marked as being closed, under a single hold of the tree lock. From then on, nothing is
+///    added to them, and nothing new is made in them. The other steps are taken in a separate task, which goes on even
+///    if the caller of `close()` is cancelled.
+/// 2. The asynchronous creations are cancelled.
+/// 3. The run waits for earlier runs, which end contexts below.
+/// 4. It waits for the creations.
+/// 5. It calls the closers, one after the other, with no lock held.
+/// 6. It ends the contexts.
+/// 7. Everything that waits for the run is woken.
+///
+/// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class Closing: Activity, @unchecked Sendable {
   // Unchecked: only the run's task uses `failures` before the run ends, and nothing writes it afterwards; the tree lock
   // guards all other mutable properties.
@@ -19,7 +25,8 @@ final class Closing: Activity, @unchecked Sendable {
   /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
   private var awaited: [(run: Closing, number: UInt)] = []
   private var failures: [UDIFailure] = []
-  /// Whether no caller waits for the run. In that case, its error is reported, because no caller gets it.
+  /// Whether neither a caller nor a later run waits for the run. In that case, its error is reported, because nothing
+  /// else gets it.
   private var isUnattended = true
 
   /// Joins the run that ends a context, or begins one. From then on, nothing is added to the context or to those below,
@@ -44,7 +51,7 @@ final class Closing: Activity, @unchecked Sendable {
     return joined
   }
 
-  /// Marks a context, and all contexts below it, as being closed. Call this under the tree lock.
+  /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
   private init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
     super.init()
     for (node, _) in BreadthFirst(first) {
@@ -70,7 +77,7 @@ final class Closing: Activity, @unchecked Sendable {
     node.treeLocked.state = .closing
     let extras = node.treeLocked.ensureExtras()
     extras.closing = self
-    // A closer may wait for a task that follows something here.
+    // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }
     var underWay = extras.droppedCreations
     var present: [Provider] = []
@@ -91,7 +98,7 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// Waits until the run has ended.
   ///
-  /// - Parameter number: What `enter` returned.
+  /// - Parameter number: The number of the waiter.
   /// - Returns: The error, if closers have failed.
   func waitForEnd(_ number: UInt) async -> UDICloseError? {
     await wait(number)
@@ -103,25 +110,29 @@ final class Closing: Activity, @unchecked Sendable {
 
   // MARK: - The task
 
+  /// Takes the steps 2 to 7.
   private func run() async {
     let start = ContinuousClock.now
     let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []
-    // Everything is cancelled before anything is awaited, because one factory might wait for another.
+    // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
     let creations = Tree.change { _ in self.creations }
     for (creation, _, path) in creations { creation.cancel(closing: path) }
+    // Step 3.
     for (other, number) in Tree.change({ _ in awaited }) {
       if let error = await other.waitForEnd(number) { failures += error.failures }
     }
+    // Step 4.
     for (creation, number, _) in creations {
       creation.raisePriority()
       await creation.wait(number)
     }
+    // Step 5.
     var steps = steps()
     while let step = steps.popLast() { await take(step) }
-    // Each context ends before those below it. It is therefore a root when it ends, so no context above has to be
-    // updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
+    // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
+    // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
-    // The observer is notified before the callers that wait go on.
+    // Step 7. The observer is notified before the callers that wait go on.
     if UDIObserver.mayExist {
       UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
     }
@@ -160,7 +171,7 @@ final class Closing: Activity, @unchecked Sendable {
     }
   }
 
-  /// Ends the run, when the contexts have ended.
+  /// Ends the run, when the contexts have ended, and wakes everything that waits for it.
   private func endRun() {
     var isUnattended = false
     // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
@@ -179,21 +190,21 @@ final class Closing: Activity, @unchecked Sendable {
 // MARK: - The order
 
 extension Closing {
-  /// The call of a closer for one instance.
+  /// A part of step 5: the call of a closer for one instance.
   fileprivate struct Step {
     /// The position of the context among `contexts`.
     let position: Int
     let provider: Provider
     let closer: Closer
     let unclosed: Unclosed
-    /// The cache that keeps the instance; nil if the provider itself keeps it, or if nothing does, because it was made
-    /// too late.
+    /// The cache that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because the
+    /// provider was reset or left its context while the factory ran.
     let cache: InstanceCache?
   }
 
-  /// The steps in reverse order: the last one in the array is taken first. Contexts below are closed before those
-  /// above. In each context, instances that were made later are closed before those made earlier. By now, nothing new
-  /// is made, so the list is complete.
+  /// The calls of closers in reverse order: the last one in the array is made first. Contexts below are closed before
+  /// those above. In each context, instances that were made later are closed before those made earlier. After step 4,
+  /// nothing new is made, so the list is complete.
   private func steps() -> [Step] {
     let steps = Tree.change { _ in
       providers.flatMap { provider, closer, position in
@@ -228,7 +239,7 @@ extension UDIFailure {
 }
 
 extension UDICloseError {
-  /// Reports the failures. Call this if they cannot be thrown because no caller waits.
+  /// Reports the failures. Call this if no caller waits to get them as an error.
   func report() {
     for failure in failures {
       let message = "An `onClose` threw an error that no caller waited for: \(failure)"

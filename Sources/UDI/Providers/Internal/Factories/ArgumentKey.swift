@@ -1,7 +1,7 @@
-/// A set of arguments, as a key for the instances that one provider makes from them.
+/// A set of arguments, as a key for the instances that providers make from them.
 ///
 /// Comparing two keys calls the arguments' `==`, which is user code, so do not compare keys under a lock. The hash is
-/// computed once.
+/// computed once, when the key is made.
 @usableFromInline
 final class ArgumentKey: Equatable, @unchecked Sendable {
   // Unchecked: the arguments are only compared, and are either `Sendable` or used only on the main actor. `values` is
@@ -9,6 +9,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
   @exclusivity(unchecked) private var values: [any Hashable]
   /// Whether the arguments might not be `Sendable`, so that they have to be released on the main actor.
   let belongsToMainActor: Bool
+  /// The hash of the arguments.
   let digest: Int
 
   init(_ values: [any Hashable], belongsToMainActor: Bool) {

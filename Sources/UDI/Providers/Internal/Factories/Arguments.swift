@@ -12,7 +12,7 @@ struct Arguments {
   struct Header {
     /// The type of the pack.
     @usableFromInline let type: any AnyArgumentPack.Type
-    /// The arguments as a key, computed when `key(for:)` is first called.
+    /// The arguments as a key; nil before `key(for:)` is called, and if one of them is not `Hashable`.
     @usableFromInline var key: ArgumentKey?
 
     @inlinable
@@ -43,7 +43,7 @@ struct Arguments {
     return unsafe pack(type).pointee
   }
 
-  /// The arguments without their types.
+  /// The arguments, each as `Any`.
   var values: [Any] {
     func erase<Pack: AnyArgumentPack>(_ type: Pack.Type) -> [Any] { unsafe pack(type).pointee.values }
     return erase(self.type)
@@ -54,8 +54,8 @@ struct Arguments {
 
   /// The arguments as a key for one provider; nil if one of them is not `Hashable`.
   ///
-  /// The first call makes the key, which calls the user's `hash(into:)`. Call this only on the thread that links, with
-  /// no lock held.
+  /// The key is made unless the last call was for a provider of the same reach. Making it calls the user's
+  /// `hash(into:)`. Call this only on one thread at a time, with no lock held.
   func key(for provider: Provider) -> ArgumentKey? {
     let belongsToMainActor = provider.reach == .mainActor
     if let key = unsafe header.pointee.key, key.belongsToMainActor == belongsToMainActor { return key }
@@ -104,7 +104,8 @@ final class KeptArguments: @unchecked Sendable {
   }
 }
 
-/// The arguments of a link, with their types. A verb puts them on its stack.
+/// The arguments of a link, with their types. A verb puts them on its stack. Parameters of asynchronous functions are
+/// passed in a pack, too.
 @usableFromInline
 struct ArgumentPack<First, each More>: AnyArgumentPack {
   /// The first property, because `Arguments` expects the header at the pack's address.
@@ -172,7 +173,7 @@ protocol AnyArgumentPack: SendableMetatype {
   static var types: [Any.Type] { get }
   /// The number of arguments.
   static var count: Int { get }
-  /// The arguments without their types.
+  /// The arguments, each as `Any`.
   var values: [Any] { get }
   /// The arguments in a form that can be compared; nil if one of them is not `Hashable`.
   var hashables: [any Hashable]? { get }

@@ -1,6 +1,7 @@
 /// A factory's function, without its types and its isolation. Call it only if `Isolation.isHere` allows that.
 ///
-/// The struct stores the function itself, because a closure around it would take memory for each registration.
+/// The struct stores the function itself, because a closure around it would take memory for each registration. Only a
+/// function that takes arguments is wrapped in a closure.
 ///
 /// Marked safe, although it casts functions, because the casts do not change how a function is called. The cast type
 /// returns the same optional, or plain words of the same size. An isolated function is called like one without
@@ -10,10 +11,10 @@
 struct FactoryFunction {
   private let function: Returning<Void>
   private let takesContext: Bool
-  /// The number of words that the function returns, if it returns a reference to a class instance or nil; otherwise 0.
+  /// The number of words that the function returns, if the type of the instances `holdsReferences`; otherwise 0.
   private let words: UInt8
 
-  // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first three
+  // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first two
   // structs are generic over the instance's type rather than over the result's type, which is an optional. Otherwise
   // `register` would look up the metadata of that optional, and would take a tenth longer ("register 16 in a new
   // context, each" in `Benchmarks/compare`).
@@ -76,12 +77,12 @@ struct FactoryFunction {
     TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }
 
-  /// Calls the factory.
+  /// Calls the function.
   ///
   /// - Parameters:
   ///   - arguments: The arguments, if the factory takes any.
   ///   - type: The type of the instances.
-  /// - Returns: The new instance, or nil if the factory has returned nil.
+  /// - Returns: The new instance, or nil if the function has returned nil.
   @inline(__always)
   func call(_ context: UDIContext, _ arguments: Arguments?, making type: Any.Type) throws -> Instance? {
     if let arguments {
@@ -107,9 +108,9 @@ struct FactoryFunction {
     }
   }
 
-  /// Calls a factory that takes no arguments.
+  /// Calls a function that takes no arguments.
   ///
-  /// - Parameter type: The type that the factory returns, or a type of plain words of the same size.
+  /// - Parameter type: The type that the function returns, or a type of plain words of the same size.
   @inline(__always)
   private func result<Result>(of type: Result.Type, _ context: UDIContext) throws -> Result {
     takesContext

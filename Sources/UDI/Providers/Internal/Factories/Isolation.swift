@@ -1,8 +1,8 @@
 /// Where a user's closures may run: anywhere, or only on one actor.
 ///
 /// The verbs take closures as `@isolated(any)`, so each closure carries its actor with it: a closure that was written
-/// in main-actor code belongs to the main actor. The closures are then stored as plain functions (`isolationErased`),
-/// and callers must check `isHere` before they call one.
+/// in main-actor code belongs to the main actor. Synchronous closures are then stored as plain functions, and callers
+/// must check `isHere` before they call one. Asynchronous ones move to their actor by themselves.
 struct Isolation: Sendable {
   /// The actor; nil if the closures may run anywhere.
   let actor: (any Actor)?
@@ -17,8 +17,8 @@ struct Isolation: Sendable {
   static var anywhere: Isolation { Isolation(nil) }
   static var mainActor: Isolation { Isolation(MainActor.shared) }
 
-  /// The actor on which a provider's closures have to be released, because they might hold objects that are not
-  /// `Sendable`; nil if they may be released anywhere.
+  /// The actor on which a provider's closures and instances have to be released, because they might hold objects that
+  /// are not `Sendable`; nil if they may be released anywhere.
   func owner(_ reach: UDIReach) -> (any Actor)? { reach == .mainActor ? MainActor.shared : actor }
 
   /// Determines the isolation of the closures that were passed to one call of a verb.
@@ -46,9 +46,9 @@ struct Isolation: Sendable {
 
   /// Determines the isolation of a factory and of the closure that is called after it.
   ///
-  /// - Parameter reach: Where the instances that the closures make and receive may be used.
-  /// - Precondition: The closures do not belong to two different actors. If the instances may be used only on the main
-  ///   actor, the closures belong to no other actor.
+  /// - Parameter reach: Where everything that the closures make and receive may be used.
+  /// - Precondition: The closures do not belong to two different actors. If `reach` is the main actor, they belong to
+  ///   no other actor.
   @inline(__always)
   static func of(
     _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, in caller: (any Actor)?, at site: UDICallSite

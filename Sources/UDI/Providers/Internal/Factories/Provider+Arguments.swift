@@ -1,6 +1,9 @@
 /// The arguments with which a provider makes instances.
 extension Provider {
   /// Returns a key by which to find an instance that was made from these arguments, or nil if there are no arguments.
+  ///
+  /// - Throws: `ProviderFailure.arguments` if the number does not match; `ProviderFailure.unhashable` if an argument is
+  ///   not `Hashable`.
   final func key(of arguments: Arguments?) throws -> ArgumentKey? {
     if arguments == nil, wanted == nil { return nil }
     guard (arguments?.type.count ?? 0) == argumentCount else {

@@ -1,7 +1,8 @@
-/// Another type under which a provider's instances are found, after a call of `implements`.
+/// Another type, or name, under which a provider's instances are found, after a call of `implements`.
 ///
-/// An alias makes and converts nothing: it asks its target for the instance, and casts it. While the target keeps an
-/// instance, slots refer to that instance under the alias's key, too, as soon as it has been asked for there.
+/// An alias makes nothing: it asks its target for the instance, and casts it. If the target keeps the instance by
+/// itself, and not in a cache, the alias shows the cast instance: from then on, slots refer to it under the alias's
+/// key, too.
 final class Alias: Provider, @unchecked Sendable {
   // Unchecked: this class adds a constant.
 
@@ -30,8 +31,7 @@ final class Alias: Provider, @unchecked Sendable {
     } catch { throw passOn(error) }
   }
 
-  /// Returns an instance of the target as this alias's type. If the target keeps the instance, lookups find it under
-  /// this alias from now on.
+  /// Returns an instance of the target as this alias's type. Shows it if the target shows the instance.
   ///
   /// - Throws: `ProviderFailure.notConvertible`.
   private func cast(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {

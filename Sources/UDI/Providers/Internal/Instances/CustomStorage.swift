@@ -8,17 +8,18 @@ final class CustomStorage: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
   let storage: any UDIStorage
   /// The number that is stored with each instance. Each cache has its own number, and gets a new one at each reset.
-  /// This is how `load` recognises an instance that was stored before the reset, or for other arguments, and must not
-  /// be returned. Written under the tree lock.
+  /// This is how `load` recognises an instance that must not be returned, because it was stored before the reset, for
+  /// other arguments, or by another provider. Written under the tree lock.
   private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
   /// wait until this creation has ended. Guarded by the tree lock.
   private(set) var storing: Creation?
-  /// The resets that have begun but have not emptied the storage yet. No instance is made while there are any, because
-  /// the reset could remove that instance from the storage again. Guarded by the tree lock.
+  /// The resets that have begun but have not emptied the storage yet. While there are any, no instance is made, because
+  /// the reset could remove that instance from the storage again; `InstanceKeeper.claim` names the exception. Guarded
+  /// by the tree lock.
   private(set) var resets: [Creation] = []
-  /// Set when a sweep of the caches begins, and cleared when an instance is asked for. The sweep discards the cache if
-  /// it has found the storage empty and this flag is still set. Guarded by the tree lock.
+  /// Set when a sweep of the caches begins, and cleared by a lookup that does not find its instance in the storage. The
+  /// sweep discards the cache if it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
 
   private static let generations = Atomic<UInt>(0)
@@ -28,7 +29,7 @@ final class CustomStorage: @unchecked Sendable {
 
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
   ///
-  /// - Returns: The rest: empties the storage, and wakes the threads that wait to make a newer instance.
+  /// - Returns: A call that does the rest: it empties the storage, and wakes what waits to make a newer instance.
   func reset() -> LateCall {
     generation.store(Self.nextGeneration, ordering: .releasing)
     let reset = Creation(on: Resolution.current)
@@ -61,8 +62,8 @@ final class CustomStorage: @unchecked Sendable {
     return generation.load(ordering: .relaxed)
   }
 
-  /// Records that the instance has been stored, and wakes the threads that wait to make a newer one. Call this under
-  /// the tree lock.
+  /// Records that the instance has been stored, and wakes what waits to make a newer one. Call this under the tree
+  /// lock.
   fileprivate func endStoring(_ garbage: inout Garbage) {
     guard let ended = storing else { return }
     storing = nil
@@ -73,7 +74,7 @@ final class CustomStorage: @unchecked Sendable {
 
 extension InstanceKeeper {
   /// Stores an instance in the user's storage. If the cache has been reset in the meantime, the storage does not keep
-  /// the instance: only threads that were already waiting for it get it.
+  /// the instance: only the caller that made it and those that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: Creation) {
     let generation = Tree.change { _ -> UInt? in
       creation === self.creation ? custom.beginStoring(for: self) : nil
@@ -86,7 +87,7 @@ extension InstanceKeeper {
     }
     guard wasReset else { return }
     // The reset might have emptied the storage before this instance was stored, so the storage is reset once more.
-    // Until then, no thread makes a newer instance, because other threads wait for `storing`.
+    // Until then, no newer instance is made, because whoever wants one waits for `storing`.
     custom.storage.reset()
     Tree.change { garbage in custom.endStoring(&garbage) }
   }

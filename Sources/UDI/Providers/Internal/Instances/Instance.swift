@@ -9,7 +9,7 @@ struct Instance: @unchecked Sendable {
   let form: StoredForm
   let isBox: Bool
 
-  /// Returns the instance as `Dependency`, with a cast if necessary.
+  /// Returns the instance as `Dependency`, with a cast if necessary; nil if it is not of this type.
   ///
   /// - Parameter isExact: Whether the instance was made as exactly this type.
   func value<Dependency>(as type: Dependency.Type, isExact: Bool) -> Dependency? {
@@ -20,6 +20,7 @@ struct Instance: @unchecked Sendable {
     return value
   }
 
+  /// The instance; if it is in a box, what the box contains.
   var anyValue: Any { isBox ? (object as? AnyBox)?.anyValue ?? object : object }
 }
 
@@ -70,6 +71,7 @@ extension Instance {
   }
 }
 
+/// A `ValueBox`, whatever the type of its value.
 class AnyBox {
   init() {}
   var anyValue: Any { preconditionFailure("a box holds something") }
@@ -89,8 +91,8 @@ final class ValueBox<Value>: AnyBox {
 
 // MARK: - What a lookup gets
 
-/// Memory for an optional of the type that a lookup asks for, which contains nil. The memory exists only during the
-/// call that it is passed to.
+/// Memory for an optional of the type that a lookup asks for, which contains nil until something is written. The memory
+/// exists only during the call that it is passed to.
 ///
 /// Marked safe for two reasons. It is made only from memory that exists during the call, and all code that writes or
 /// reads the memory uses the right type.

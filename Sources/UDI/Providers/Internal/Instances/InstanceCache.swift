@@ -6,11 +6,11 @@ final class InstanceCache: @unchecked Sendable {
   let custom: CustomStorage?
   /// Whether the cache belongs to a graph, and not to a provider.
   let isOfGraph: Bool
-  /// The entry for the instance that is kept.
+  /// The entry for the instance that is kept; nil if a user's storage keeps it.
   private(set) var kept: InstanceEntry?
-  /// The creation of the instance, while it is under way.
+  /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation?
-  /// Whether the cache has been taken out of use because it kept no instance.
+  /// Whether the cache has been discarded: it is out of use, and nothing is kept in it any more.
   private(set) var isDiscarded = false
 
   /// Do not call this under a lock, because it calls user code, which makes the storage.
@@ -20,9 +20,10 @@ final class InstanceCache: @unchecked Sendable {
     custom = provider.lifetime.makeStorage.map { CustomStorage($0()) }
   }
 
-  /// Finds the cache for the given arguments, or adds one.
+  /// Finds the cache for the given arguments, or adds one. Do not call this under a lock.
   ///
-  /// - Parameter change: Changes the caches among which to look, under the tree lock.
+  /// - Parameter change: Runs its argument on the caches among which to look, under the tree lock, and returns its
+  ///   result: the caches with the same hash, or nil if the new cache was added.
   static func find(
     for provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool = false,
     in change: ((inout InstanceCaches) -> [InstanceCache]?) -> [InstanceCache]?
@@ -54,15 +55,17 @@ final class InstanceCache: @unchecked Sendable {
     kept = entry
   }
 
+  /// Forgets the entry for the instance that the cache keeps. (`Provider.forget` does so for a provider that keeps an
+  /// instance by itself.)
   func forgetKept(_ garbage: inout Garbage) {
     if let kept { garbage.add(kept) }
     kept = nil
   }
 
-  /// Takes the cache out of use.
+  /// Marks the cache as discarded. `InstanceCaches`, which calls this, also takes it out of its list.
   func discard() { isDiscarded = true }
 
-  /// Whether no instance is being made or stored.
+  /// Whether no instance that will be kept is being made, and none is being stored.
   var isAtRest: Bool { creation == nil && custom?.storing == nil }
 
   /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage.
@@ -80,7 +83,8 @@ struct InstanceCaches {
   private var caches: [Int: [InstanceCache]] = [:]
   /// How many caches there are. Many different arguments can have the same hash, so this is not the number of hashes.
   private var count = 0
-  /// As soon as there are this many caches, adding another one starts a sweep, which discards empty caches.
+  /// As soon as a provider has this many caches, adding another one starts a sweep, which discards empty caches. A
+  /// graph's caches are not swept.
   private var nextSweep = 32
 
   func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
@@ -94,8 +98,8 @@ struct InstanceCaches {
 
   /// Begins a sweep, which discards the caches that keep no instance and are making none.
   ///
-  /// - Returns: The caches whose storages the caller has to check, with no lock held, before it calls `endSweep`. Empty
-  ///   if no sweep begins, because it is too early, or because all caches are making something.
+  /// - Returns: The caches whose storages, if they have any, the caller has to check, with no lock held, before it
+  ///   calls `endSweep`. Empty if no sweep begins, because it is too early, or because all caches are making something.
   mutating func beginSweep() -> [InstanceCache] {
     guard count > nextSweep else { return [] }
     let atRest = caches.values.joined().filter(\.isAtRest)
@@ -112,7 +116,8 @@ struct InstanceCaches {
     planSweep()
   }
 
-  /// Discards a cache. A thread that is about to use it then looks for another one.
+  /// Discards a cache that is not in use: nothing finds it any more, and whatever is about to use it looks for another
+  /// one.
   mutating func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
     if cache.isDiscarded { return }
     cache.discard()
@@ -122,7 +127,7 @@ struct InstanceCaches {
     garbage.add(cache)
   }
 
-  /// Discards all caches.
+  /// Discards all caches, whether they are in use or not.
   mutating func discardAll(_ garbage: inout Garbage) {
     for cache in all {
       cache.discard()
@@ -156,7 +161,10 @@ extension Provider {
     }
   }
 
-  /// Discards caches that are not in use, if it is time for that. Users' storages are checked with no lock held.
+  /// Discards caches that are not in use, if there are many caches. Do not call this under a lock, because it asks
+  /// users' storages.
+  ///
+  /// - Parameter new: A cache that is about to be used, and is not discarded.
   final func sweepCaches(sparing new: InstanceCache) {
     let candidates = Tree.change { _ in caches.beginSweep() }
     if candidates.isEmpty { return }
@@ -164,7 +172,7 @@ extension Provider {
     Tree.change { garbage in caches.endSweep(empty, &garbage) }
   }
 
-  /// Drops all instances that are kept or are being made in caches. Call this under the tree lock.
+  /// Drops all instances that caches keep or that are being made for them. Call this under the tree lock.
   final func dropCaches(_ garbage: inout Garbage) {
     let all = Array(caches.all)
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage

@@ -1,5 +1,5 @@
 /// Where a provider keeps an instance: by itself or, if there are arguments or the instance goes into a user's storage,
-/// in a cache. A graph of asynchronous factories has caches, too.
+/// in a cache. A graph of asynchronous factories keeps its instances in caches, too.
 struct InstanceKeeper {
   let provider: Provider
   /// The cache; nil if the provider keeps the instance by itself.
@@ -8,7 +8,8 @@ struct InstanceKeeper {
   /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
   var custom: CustomStorage? { cache?.custom }
 
-  /// Whether all lookups get the same instance. If so, the instance gets its own graph while it is made.
+  /// Whether all lookups with the same arguments get the same instance, and not only those of one graph. If so, the
+  /// instance gets its own graph while it is made.
   var servesAllLookups: Bool { cache?.isOfGraph != true }
 }
 
@@ -33,7 +34,8 @@ extension InstanceKeeper {
   /// to make the instance.
   ///
   /// - Parameter context: The context that asks.
-  /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself.
+  /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself; `ProviderFailure.closed` if the instance
+  ///   would have to be made, but the context is being closed.
   func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
     try Tree.change { garbage in
       guard let node = provider.node else { return .gone }
@@ -73,7 +75,7 @@ extension InstanceKeeper {
     }
   }
 
-  /// Ends a creation that has given no instance.
+  /// Ends a creation that has given no instance to keep.
   ///
   /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run
   ///   the completion or the closer; until then, closing the context has to wait for the creation.
@@ -84,7 +86,7 @@ extension InstanceKeeper {
         self.creation = nil
       }
       if wakes { creation.end(outcome) }
-      // Otherwise the provider would hold the arguments, although it keeps nothing for them.
+      // If the cache stayed, the provider would hold the arguments, although it keeps nothing for them.
       discardCacheIfUnused(&garbage)
       provider.leaveIfEnding(&garbage)
     }
@@ -99,14 +101,14 @@ extension InstanceKeeper {
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
-      // After a reset, it is not.
+      // After a reset, and after the provider's removal, it is not.
       let isCurrent = self.creation === creation
       if isCurrent {
         if !wakes, servesAllLookups, let node = provider.node { creation.noteDropped(by: node) }
         self.creation = nil
       }
       if wakes { creation.end(.made(instance)) }
-      // What `provide` was given has been noted then, and is only given out again.
+      // What `provide` was given is noted already: its provider only gives it out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
         provider.noteUnclosed(instance, number)
       }
@@ -138,15 +140,16 @@ extension InstanceKeeper {
     nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
   }
 
-  /// Takes the cache out of use if it keeps no instance and none is being made. A user's storage may be asked whether
-  /// it is empty only while no lock is held, so its cache stays until a sweep.
+  /// Discards the cache if it keeps no instance and none is being made. A user's storage may be asked whether it is
+  /// empty only while no lock is held, so its cache stays until a sweep.
   private func discardCacheIfUnused(_ garbage: inout Garbage) {
     guard let cache, servesAllLookups, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
     provider.caches.discard(cache, &garbage)
   }
 
-  /// Drops the instance that is kept or is being made. Those that already wait still get it, but later requests get a
-  /// newer one. A user's storage is reset when the lock has been released.
+  /// Drops the instance that is kept or is being made: for one keeper, what `Provider.drop` does for all of a
+  /// provider's. Those that already wait for the instance still get it, but later requests get a newer one. A user's
+  /// storage is reset when the lock has been released.
   func dropKept(_ garbage: inout Garbage) {
     if let creation {
       if let node = provider.node { creation.noteDropped(by: node) }
@@ -159,7 +162,7 @@ extension InstanceKeeper {
 }
 
 extension Node {
-  /// Notifies the watchers of a provider's key and of the keys of its aliases.
+  /// Notifies the watchers of a provider's key and of the keys of its aliases, here and above.
   fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
     notifyWatchersHereAndAbove(of: provider.keyID)
     for alias in provider.aliases { notifyWatchersHereAndAbove(of: alias.keyID) }
@@ -169,7 +172,7 @@ extension Node {
 // MARK: - The instances that a provider keeps: by itself, or in its caches
 
 extension Provider {
-  /// What keeps the instance for the given arguments.
+  /// What keeps the instance for the given arguments. Do not call this under a lock.
   final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
     let (cache, isNew) = InstanceCache.find(for: self, arguments) { body in Tree.change { _ in body(&caches) } }
@@ -189,7 +192,8 @@ extension Provider {
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
   }
 
-  /// Makes the slots refer to the provider again, instead of to the instance that it kept.
+  /// Forgets the entry for the instance that the provider keeps by itself, together with those of its aliases: slots
+  /// refer to the provider again. Does nothing if the provider does not show this entry.
   final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil

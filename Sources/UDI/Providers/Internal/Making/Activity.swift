@@ -1,9 +1,9 @@
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), a run of `close()`
-/// (`Closing`), or an operation on an actor (`Visit`).
+/// (`Closing`), or a synchronous operation on an actor (`Visit`).
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
-/// this graph.
+/// this graph (`enter`), unless it cannot be part of one (`add`).
 class Activity: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
@@ -14,7 +14,8 @@ class Activity: @unchecked Sendable {
     /// A task, and the asynchronous call that it is part of, if any. The keys are those of the synchronous factories
     /// that lead from that call to the activity.
     case task(AsyncCall?, through: [KeyIdentity])
-    /// Another activity, which does not want the result.
+    /// Another activity: a run of `close()`, which waits for the end of a creation or of an earlier run, but does not
+    /// want the instance.
     case activity(Activity)
 
     /// The activities that cannot go on while this waits.
@@ -51,7 +52,8 @@ class Activity: @unchecked Sendable {
 
   /// Only set once, so accesses are not checked for overlaps.
   @exclusivity(unchecked) private final var queue: Queue?
-  /// Whether the activity has ended. Stays false if nothing has waited for it. Read this under the tree lock.
+  /// Whether the activity has ended. Stays false for a creation that nothing has waited for. Read this under the tree
+  /// lock.
   private(set) final var hasEnded = false
 
   /// The key of what the activity makes; nil if it makes nothing.
@@ -81,7 +83,7 @@ class Activity: @unchecked Sendable {
   /// Whether anything waits, or has waited.
   final var hasBeenAwaited: Bool { unsafe queue != nil }
 
-  /// Whether a thread or a task wants the activity's result.
+  /// Whether a thread or a task, and not only another activity, waits for the end.
   final var isWanted: Bool {
     waiters.contains { if case .activity = $0 { false } else { true } }
   }
@@ -90,7 +92,7 @@ class Activity: @unchecked Sendable {
 
   /// Blocks this thread until the activity has ended. Do not call this under a lock.
   ///
-  /// - Parameter number: What `enter` returned.
+  /// - Parameter number: The number of the waiter.
   final func block(_ number: UInt) {
     let gate = Tree.change { _ in unsafe queue?.gate }
     Schedule.reached(.waits)
@@ -98,10 +100,10 @@ class Activity: @unchecked Sendable {
     Tree.change { _ in unsafe queue?.waiters[number] = nil }
   }
 
-  /// Waits until the activity has ended, or until another task has called `leave` for this waiter. Do not call this
-  /// under a lock.
+  /// Waits until the activity has ended, or until `leave` is called for this waiter, which happens if the task is
+  /// cancelled. Do not call this under a lock.
   ///
-  /// - Parameter number: What `enter` returned.
+  /// - Parameter number: The number of the waiter.
   /// - Returns: False if the waiter was removed by `leave`.
   @discardableResult
   final func wait(_ number: UInt) async -> Bool {
@@ -114,7 +116,7 @@ class Activity: @unchecked Sendable {
       }
       if mustWait { Schedule.reached(.waits) } else { continuation.resume() }
     }
-    // The waiter may be the last to hold its call, so it is released after the lock.
+    // The waiter may be the last to hold its call, so it is released after the lock has been released.
     return Tree.change { _ in unsafe queue?.waiters.removeValue(forKey: number) } != nil
   }
 

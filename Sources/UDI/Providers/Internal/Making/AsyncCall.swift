@@ -1,10 +1,10 @@
 import Synchronization
 
 /// One call of an asynchronous factory, or of a closer. It is a task-local value in the task that runs the factory or
-/// the closer, and in the tasks that these start.
+/// the closer, and in the tasks that these start, except detached ones.
 ///
-/// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended,
-/// so this object releases everything that it holds when the call ends.
+/// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended.
+/// Therefore, when the call ends, this object releases everything that it holds, except other calls.
 final class AsyncCall: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
@@ -17,11 +17,12 @@ final class AsyncCall: @unchecked Sendable {
   private var arguments: ArgumentKey?
   /// What the parameters of an initialiser share, while they are being obtained.
   private var graphs: LastingGraphs?
-  /// The call whose factory asked for the instance that this call makes; nil if no such factory asked.
+  /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
   private let keysFromAsker: [KeyIdentity]
-  /// Whether an activity begins with this call. If not, the call is part of the asker's activity, if there is one.
+  /// Whether the call is part of an activity of its own: of the creation that begins with it or, for a closer, of the
+  /// run of `close()`. If not, it is part of the asker's activity, if there is one.
   private let beginsActivity: Bool
   /// The length of the chain of askers, including this call.
   private let depth: Int
@@ -38,7 +39,7 @@ final class AsyncCall: @unchecked Sendable {
   ///   - context: The context that the factory is given.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
   ///   - creation: The creation that begins with this call; nil if the call is part of the asker's creation.
-  ///   - asker: The call whose factory asked for the instance, if there is one.
+  ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
@@ -46,7 +47,7 @@ final class AsyncCall: @unchecked Sendable {
     _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, beginning creation: Creation?,
     askedBy asker: AsyncCall?, through keys: [KeyIdentity]
   ) throws {
-    // A task can outlive the factory that started it. In that case, it no longer asks on behalf of that factory's call.
+    // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
     keysFromAsker = asker == nil ? [] : keys
@@ -101,13 +102,14 @@ final class AsyncCall: @unchecked Sendable {
     return keys.reversed()
   }
 
+  /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
-  /// The keys of the providers whose factories asked for what this call makes, the outermost first.
+  /// The keys of the providers whose factories or closers asked for what this call makes, the outermost first.
   var keysOfAskers: [KeyIdentity] { Tree.change { _ in keys(from: nil).dropLast() } }
 
-  /// The provider whose asynchronous factory is running in the current task, or in a task that the current one is part
-  /// of.
+  /// The provider whose asynchronous factory is running in the current task, or has started the current task and is
+  /// still running; nil if there is none.
   static var currentProvider: Provider? {
     guard exist.load(ordering: .relaxed), let call = current, call.isUnderWay, call.nodeAddress != 0 else { return nil }
     return Tree.change { _ in call.provider }
@@ -116,7 +118,7 @@ final class AsyncCall: @unchecked Sendable {
   /// Begins to obtain the parameters of an initialiser.
   ///
   /// - Returns: What the parameters share under the lifetime `.graph`. If the initialiser makes a parameter of another
-  ///   one, and no provider keeps that parameter, both initialisers' parameters share.
+  ///   one, and its provider does not keep instances, the parameters of both share.
   func beginParameters() -> LastingGraphs {
     Tree.change { _ in
       let graphs = (provider?.keeps == false ? asker?.graphs : nil) ?? LastingGraphs()
@@ -125,8 +127,8 @@ final class AsyncCall: @unchecked Sendable {
     }
   }
 
-  /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, is
-  /// not shared.
+  /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, does
+  /// not share with the parameters.
   func endParameters() { _ = Tree.change { _ in graphs.take() } }
 
   /// Ends the call.
@@ -135,19 +137,20 @@ final class AsyncCall: @unchecked Sendable {
     _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), graphs.take()) }
   }
 
-  /// The keys along the chain of askers, from the call with which the activity began to this one. Call this under the
-  /// tree lock.
+  /// The keys along the chain of askers, from the outermost call that is part of this call's activity to this call.
+  /// Call this under the tree lock.
   var keys: [KeyIdentity] {
     keys(from: sequence(first: self) { $0.asker }.first { $0.beginsActivity })
   }
 
   // MARK: - Whether lookups have to go up
 
-  /// Whether any asynchronous factory has ever been called. Lookups that find something below their context check this
-  /// first, because reading a task-local value takes longer.
+  /// Whether any asynchronous factory or closer has ever been called. Lookups that find something below their context
+  /// check this first, because reading a task-local value takes longer.
   private static let exist = Atomic<Bool>(false)
 
-  /// Whether the current task runs in an asynchronous factory that was given the node's context, or was started by one.
+  /// Whether an asynchronous factory that was given the node's context is still running, and the current task runs on
+  /// its behalf: in the factory, in a task that it started, or in a factory of something that it asked for.
   @inline(__always)
   static func hasHanded(_ node: Node) -> Bool { exist.load(ordering: .relaxed) && isHanded(node) }
 

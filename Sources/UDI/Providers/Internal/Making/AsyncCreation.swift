@@ -1,15 +1,16 @@
 /// The creation of an instance by an asynchronous factory.
 ///
-/// The factory runs in a separate task, with the task-local values and the priority of the first task that asked. The
-/// tasks that want the instance wait without blocking a thread. A cancelled task stops waiting at once. When no task
-/// wants the instance any longer, the creation is abandoned: its task is cancelled. Whoever asks while an abandoned
-/// creation comes to its end waits for that, and then begins another one.
+/// The factory runs in a separate task, with the task-local values and the priority of the first task that asked; tasks
+/// that ask later can raise the priority. The tasks that want the instance wait without blocking a thread. A cancelled
+/// task stops waiting at once. If no task wants the instance any longer, and it is not yet about to be kept, the
+/// creation is abandoned: its task is cancelled. Whoever asks while an abandoned creation comes to its end waits for
+/// that, and then begins another one.
 final class AsyncCreation: Creation, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
   private var task: Task<Void, Never>?
   private var priority = TaskPriority.background
-  /// Whether all tasks that wanted the instance were cancelled before it was made.
+  /// Whether all tasks that wanted the instance were cancelled before it was about to be kept.
   private var isAbandoned = false
   /// If the creation was cancelled because the context is being closed, the context's path.
   private var closedPath: [String]?
@@ -18,7 +19,7 @@ final class AsyncCreation: Creation, @unchecked Sendable {
 
   /// Starts the task that makes the instance. Do not call this under a lock.
   ///
-  /// - Parameter make: Makes the instance, and keeps it as the lifetime says. It calls `begin` first.
+  /// - Parameter make: Makes the instance, and keeps it as the lifetime says. It calls `beginFactory` first.
   func start(_ make: @escaping @Sendable () async -> Outcome) {
     let priority = Task.currentPriority
     let task = Task(priority: priority) {
@@ -36,18 +37,20 @@ final class AsyncCreation: Creation, @unchecked Sendable {
     if let urgent { raise(task, to: urgent) }
   }
 
-  /// The outcome, with the reason if the context is being closed. Call this under the tree lock.
+  /// The outcome; if it is a failure while the context is being closed, with that as the error. Call this under the
+  /// tree lock.
   private func reported(_ outcome: Outcome) -> Outcome {
     if case .failed = outcome, let closedPath { return .failed(ProviderFailure.closed(closedPath)) }
     return outcome
   }
 
-  // What was made nevertheless stays with the creation, which releases it on the right actor.
+  // Those that wait do not get what an abandoned creation has made. It stays with the creation, which releases it where
+  // it has to be released.
   override var outcomeForWaiters: Outcome { isAbandoned ? .undecided : super.outcomeForWaiters }
 
-  /// Records that the factory is about to run.
+  /// Checks, just before the factory runs, whether the creation has been cancelled.
   ///
-  /// - Throws: `CancellationError` if the creation has been cancelled.
+  /// - Throws: `CancellationError` if it has.
   func beginFactory() throws {
     if Tree.change({ _ in isAbandoned || closedPath != nil }) { throw CancellationError() }
     try Task.checkCancellation()

@@ -1,11 +1,12 @@
 /// How an asynchronous factory makes an instance, when `obtain` asks for it.
 extension AsyncFactory {
   /// Returns the instance that `obtain` asks for, after making it if there is none. The steps are those of
-  /// `Factory.instance`, but tasks wait, and an instance that others may want is made in a task of its own.
+  /// `Factory.instance`, with three differences: tasks wait, an instance that others may want is made in a separate
+  /// task, and the completion is called before those that wait get the instance.
   ///
   /// - Parameters:
   ///   - context: The context that asks.
-  ///   - keys: The keys of the synchronous factories that need the instance.
+  ///   - keys: The keys of the synchronous factories that need the instance, the outermost first.
   /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   func instance(
@@ -34,7 +35,8 @@ extension AsyncFactory {
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
     by findKeeper: () -> InstanceKeeper
   ) async throws -> Instance? {
-    // The new call is not part of the asker's call, which merely waits for the result like any other call.
+    // The call that this task is part of. It only waits for the result, as others may; the new call has its own
+    // activity.
     let asker = AsyncCall.current
     while true {
       let keeper = findKeeper()
@@ -83,6 +85,7 @@ extension AsyncFactory {
   ///
   /// - Parameters:
   ///   - context: The context that the factory gets.
+  ///   - call: The new call. This method ends it.
   ///   - place: What keeps the instance, and the creation that ends with it; nil if only the caller gets the instance.
   private func make(
     for context: UDIContext, with arguments: KeptArguments?, _ call: AsyncCall,

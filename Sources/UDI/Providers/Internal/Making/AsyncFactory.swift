@@ -25,11 +25,11 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       wanted: wanted)
   }
 
-  /// Returns the instance that is kept. If there is none, the lookup is a miss, because only `obtain` may run the
-  /// factory.
+  /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because
+  /// only `obtain` may run the factory.
   ///
-  /// - Throws: `ProviderFailure.asynchronous`; or `ProviderFailure.cycle` if the instance is being made and this lookup
-  ///   is part of making it.
+  /// - Throws: `ProviderFailure`: normally `asynchronous`; `cycle` if the instance is being made and this lookup is
+  ///   part of making it; or an error about the arguments.
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let key = try key(of: arguments)
     var creation: Creation?

@@ -1,5 +1,5 @@
 /// The instances that one outermost `obtain` shares under the lifetime `.graph`, among all asynchronous factories that
-/// it runs.
+/// it runs. An instance that is kept gets its own graph while it is made.
 final class AsyncGraph: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
@@ -9,7 +9,7 @@ final class AsyncGraph: @unchecked Sendable {
 
   /// The caches that keep the graph's instances, by the providers' ids.
   private var caches: [UInt: InstanceCaches] = [:]
-  /// Whether the outermost `obtain` has ended.
+  /// Whether the graph has ended: with the outermost `obtain`, or with the making of an instance that is kept.
   private var hasEnded = false
 
   /// Ends the graph, and releases its instances.
@@ -22,7 +22,7 @@ final class AsyncGraph: @unchecked Sendable {
     _ = consume released
   }
 
-  /// Runs an operation in the graph of the current task, or in a new graph if there is none.
+  /// Runs an operation in the graph of the current task, or in a new graph if there is none that has not ended.
   ///
   /// - Parameter isNew: Whether to use a new graph even if the current task has one.
   static func run<Result>(

@@ -1,9 +1,8 @@
-/// The creation of an instance that several threads and tasks may want: one of them runs the factory, and the others
-/// wait for the result.
+/// The creation of an instance that several threads and tasks may want. If the factory is synchronous, one of the
+/// threads makes the instance; if not, a separate task does (`AsyncCreation`). All others wait for the result.
 ///
-/// A thread makes the instance if the factory is synchronous, and a task of its own (`AsyncCreation`) if not. The same
-/// type also stands for a module that a thread installs, and for a user's storage that a thread resets or fills. Others
-/// wait for these in the same way, although no instance is being made.
+/// The same type also stands for a module that a thread installs, and for a user's storage that a thread resets or
+/// fills. Others wait for these in the same way, although no instance is being made.
 class Creation: Activity, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `cache` and `happensOnce` are also read
   // without it, by the thread or the task that makes the instance; only `begin` writes them, before that.
@@ -18,7 +17,8 @@ class Creation: Activity, @unchecked Sendable {
   /// The provider that makes or stores an instance; nil if others wait for something else. The reference is unowned: it
   /// is used only before the creation ends, and until then the call that makes the instance holds the provider.
   private(set) final var provider: Unretained<Provider>?
-  /// The cache that will keep the instance; nil if the provider itself does.
+  /// The cache that will keep the instance; nil if the provider will keep it by itself, or if no instance is being
+  /// made.
   private(set) final var cache: InstanceCache?
   /// The context that the instance is made for; nil if it is the one that asks.
   private(set) final var owner: UDIContext?
@@ -28,21 +28,23 @@ class Creation: Activity, @unchecked Sendable {
   /// The creation that the thread began before this one, and that it has not ended.
   fileprivate final var outer: Creation?
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again.
+  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again. Also
+  /// false if a look has added the provider, because each look might add one.
   private(set) final var happensOnce = false
   /// Where the instance may be used.
   private var reach = UDIReach.anywhere
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
-  /// The number of the new instance in the order in which instances are closed.
+  /// The number of the new instance in the order in which instances are closed; nil if it has none.
   private(set) final var closingNumber: UInt64?
-  /// The extras of the context whose provider has dropped the creation.
+  /// The extras of the context that `noteDropped` was called for.
   private var droppedBy: NodeExtras?
 
   /// - Parameter thread: The calling thread, if it makes the instance.
   init(on thread: Unretained<Resolution>?) { self.thread = thread }
 
-  /// Begins the creation, also if it has served another one before. Call this under the tree lock.
+  /// Begins the creation. The object may have been used for an earlier creation (`Resolution.spareCreation`). Call this
+  /// under the tree lock.
   ///
   /// - Parameters:
   ///   - keeper: What will keep the instance; nil if others wait for something else.
@@ -72,9 +74,9 @@ class Creation: Activity, @unchecked Sendable {
   /// that whatever is made with its help gets a later number, and is closed earlier. Do not call this under a lock.
   final func assignClosingNumber() { Tree.change { _ in closingNumber = Tree.nextUnclosed() } }
 
-  /// Adds the creation to those that go on although their provider no longer refers to them, because it was reset or
-  /// replaced, or because the instance is there and only its completion still runs. Closing the context waits for them.
-  /// Call this under the tree lock.
+  /// Adds the creation to those that go on although their provider no longer refers to them: because the provider was
+  /// reset, replaced or removed, or because an asynchronous factory has ended and only the completion or the closer
+  /// still runs. Closing the context waits for them. Call this under the tree lock.
   final func noteDropped(by node: Node) {
     let extras = node.treeLocked.ensureExtras()
     droppedBy = extras
@@ -104,17 +106,17 @@ class Creation: Activity, @unchecked Sendable {
     wake()
   }
 
-  /// Waits, on this thread, for the outcome. Do not call this under a lock.
+  /// Blocks this thread until there is an outcome. Do not call this under a lock.
   ///
-  /// - Parameter number: What `enter` returned.
+  /// - Parameter number: The number of the waiter.
   final func outcome(blocking number: UInt) -> Outcome {
     block(number)
     return Tree.change { _ in outcomeForWaiters }
   }
 
-  /// Waits for the outcome.
+  /// Waits for the outcome, without blocking a thread. Do not call this under a lock.
   ///
-  /// - Parameter number: What `enter` returned.
+  /// - Parameter number: The number of the waiter.
   /// - Throws: `CancellationError` if the current task is cancelled.
   final func outcome(_ number: UInt) async throws -> Outcome {
     raisePriority()

@@ -2,7 +2,8 @@
 final class Factory: Provider, @unchecked Sendable {
   // Unchecked: this class adds constants, and `isolation` says where the closures may be called.
 
-  /// A closure to call at the end of the outermost link, with the arguments that the factory was given.
+  /// A closure to call at the end of the outermost link, with the context and the arguments that the factory was given,
+  /// and the instance that it made.
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
   private let function: FactoryFunction?
@@ -47,15 +48,18 @@ final class Factory: Provider, @unchecked Sendable {
   /// Returns the instance that a lookup asks for, after making it if there is none. Every synchronous factory makes its
   /// instances in these steps:
   ///
-  /// 1. An instance that the graph shares, or that the provider keeps, is taken. If another thread is making it, this
-  ///    thread waits. If the provider will keep it, this thread begins a creation, for which others wait; the instance
-  ///    is then made for the provider's own context. In all other cases, it is made for the context that asks.
-  /// 2. The factory gets a frame in the thread's resolution, unless it would need its own instance, or belongs to an
-  ///    actor on which this code does not run.
+  /// 1. Unless a fresh instance is wanted, one that the graph shares, or that the provider keeps, is taken. If another
+  ///    thread is making it, this thread waits. If the provider will keep it, this thread begins a creation, for which
+  ///    others wait; the instance is then made for the provider's own context. In all other cases, it is made for the
+  ///    context that asks.
+  /// 2. The factory gets a frame in the thread's resolution. If that would be a cycle, or if the factory belongs to an
+  ///    actor on which this code does not run, this is an error instead.
   /// 3. The factory runs, while no lock is held.
-  /// 4. The instance gets its number for closing and is attached to the factory's context. The completion, if there is
-  ///    one, is put off until the end of the outermost link.
-  /// 5. The graph gets the instance, or the provider keeps it, and the threads that wait for it are woken.
+  /// 4. If the instance has to be closed, it gets its number for closing. If it takes part in the tree, it is attached
+  ///    to the context that the factory was given. The completion, if there is one, is put off until the end of the
+  ///    outermost link.
+  /// 5. If the lifetime says so, the graph gets the instance, or the provider keeps it, and the threads that wait for
+  ///    it are woken.
   /// 6. The frame is removed. If it was the outermost one, the completions are called.
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = Resolution.current
@@ -94,8 +98,8 @@ final class Factory: Provider, @unchecked Sendable {
     }
   }
 
-  /// Rejects a fresh instance if the context is being closed. A provider that keeps an instance stays in such a context
-  /// until that instance has been closed.
+  /// Refuses to make a fresh instance in a context that is being closed. Only a provider that keeps or makes an
+  /// instance is still found there: all others have left the context.
   private func rejectIfClosing() throws {
     let path = Tree.change { _ in node.flatMap { $0.treeLocked.state.isEnding ? $0.fullPath : nil } }
     if let path { throw ProviderFailure.closed(path) }
@@ -153,8 +157,8 @@ final class Factory: Provider, @unchecked Sendable {
       }
       return instance
     } catch {
-      // If the factory missed something only because this thread is not on its actor, or cannot wait for it, another
-      // thread might succeed.
+      // If the factory missed something only because that belongs to a different actor, or has to be waited for,
+      // another thread might succeed.
       let mightSucceedElsewhere = thread.read { $0.missesOnlyHere } != misses
       throw fail(error, with: arguments, creation: creation, mightSucceedElsewhere: mightSucceedElsewhere)
     }
@@ -162,14 +166,14 @@ final class Factory: Provider, @unchecked Sendable {
 
   /// Records that the factory has failed, and ends the creation.
   ///
-  /// - Parameter mightSucceedElsewhere: Whether the factory looked for something that is there only for other threads
-  ///   or tasks. A thread that waits might run on the actor that was lacking. Its lookup might be part of `obtain`,
-  ///   which can wait for an asynchronous instance.
+  /// - Parameter mightSucceedElsewhere: Whether the factory missed something that other threads or tasks might get. A
+  ///   thread that waits might run on the actor that was lacking, or its lookup might be part of `obtain`, which can
+  ///   wait for an asynchronous factory.
   /// - Returns: The error for the caller.
   private func fail(
     _ error: any Error, with arguments: Arguments?, creation: Creation?, mightSucceedElsewhere: Bool
   ) -> any Error {
-    // The failure is recorded before the waiting threads are woken, so that they find it.
+    // The failure is recorded before the waiting threads are woken, so that they find the record.
     noteFailure(error, arguments)
     let error = passOn(error)
     guard let creation else { return error }

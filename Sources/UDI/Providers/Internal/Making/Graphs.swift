@@ -1,5 +1,6 @@
 /// The instances that one outermost link shares under the lifetime `.graph`. There is one graph for the link itself,
-/// and another one for each instance that the link makes and a provider keeps. Used only by the link's thread.
+/// and another one for each instance that the link makes and a provider keeps. Used by one thread at a time: the
+/// link's.
 struct Graphs: ~Copyable {
   /// The number of the graph in which the link is making something now; 0 for the link's own graph.
   var number: UInt = 0
@@ -27,12 +28,14 @@ struct Graphs: ~Copyable {
   @inline(__always)
   private func key(_ provider: UInt) -> Key { Key(provider: provider, number: number) }
 
-  /// The instance that the given provider made without arguments.
+  /// The instance that the given provider made for the current graph without arguments; nil if there is none.
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { shared.find(key(provider))?.element.instance }
 
-  /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
-  /// cast. `memory` must be memory for an optional of the provider's type.
+  /// Writes the instance that `find` returns to `memory`, if there is one and it is an object that needs no cast.
+  /// `memory` must be memory for an optional of the provider's type.
+  ///
+  /// - Returns: Whether the instance was written.
   @inline(__always)
   func write(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     guard let found = shared.find(key(provider)), found.element.instance.form.isComplete else { return false }
@@ -40,7 +43,7 @@ struct Graphs: ~Copyable {
     return true
   }
 
-  /// The instances that the given provider made with arguments that have this hash.
+  /// The instances that the given provider made for the current graph with arguments that have this hash.
   func candidates(_ provider: UInt, _ digest: Int) -> [(arguments: ArgumentKey, instance: Instance)] {
     sharedWithArguments[key(provider)]?[digest] ?? []
   }
@@ -57,21 +60,22 @@ struct Graphs: ~Copyable {
   /// Whether no graph shares anything.
   var isEmpty: Bool { shared.isEmpty && sharedWithArguments.isEmpty }
 
-  /// Releases all instances, but keeps the memory for the next link.
+  /// Releases all instances, but keeps the memory of `shared` for the next link.
   mutating func removeAll() {
     sharedWithArguments = [:]
     shared.removeAll()
   }
 
-  /// Whether the allocated memory is small enough to be kept for the next link.
+  /// Whether the memory of `shared` is small enough to be kept for the next link.
   var isWorthKeeping: Bool { shared.capacity <= 64 }
-  /// Whether no memory is allocated.
+  /// Whether `shared` has no memory.
   var isUnused: Bool { shared.capacity == 0 }
 }
 
-/// Graphs that last for several outermost links, on any threads: the attempts of one `obtain`.
+/// Graphs that last for several outermost links, on any threads: for the attempts of one `obtain`, or for all attempts
+/// that obtain the parameters of one initialiser.
 final class LastingGraphs: @unchecked Sendable {
-  // Unchecked: one task uses the properties, and only one attempt at a time.
+  // Unchecked: one attempt at a time uses the properties.
   @exclusivity(unchecked) private var graphs = Graphs()
   /// Whether there might be instances that are not `Sendable`, because an attempt ran on the main actor.
   private var belongsToMainActor = false
@@ -79,7 +83,7 @@ final class LastingGraphs: @unchecked Sendable {
   /// Exchanges the graphs for those of a thread.
   func exchange(with other: inout Graphs) { unsafe swap(&graphs, &other) }
 
-  /// Notes that an attempt has ended.
+  /// Notes that an attempt has ended here.
   func noteAttempt() {
     if unsafe !belongsToMainActor && !graphs.isEmpty { belongsToMainActor = MainActorCheck.isOnMainActor }
   }
@@ -95,8 +99,7 @@ final class LastingGraphs: @unchecked Sendable {
 // MARK: - The graphs of a thread
 
 extension Resolution {
-  /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
-  /// cast. `memory` must be memory for an optional of the provider's type.
+  /// Does the same as `Graphs.write`, for this thread's graphs.
   @inline(__always)
   func writeShared(_ provider: UInt, to memory: UnsafeMutableRawPointer) -> Bool {
     unsafe graphs.write(provider, to: memory)
@@ -105,6 +108,7 @@ extension Resolution {
   /// Whether the graph shares an instance that the given provider made without arguments.
   func shares(_ provider: UInt) -> Bool { unsafe graphs.find(provider) != nil }
 
+  /// The graph's instance of the given provider for the given arguments; nil if there is none.
   func shared(_ provider: Provider, _ arguments: ArgumentKey?) -> Instance? {
     guard let arguments else { return unsafe graphs.find(provider.id) }
     // The comparison calls the user's `==`, which might link, so it must not run during an access to `graphs`.
@@ -112,7 +116,7 @@ extension Resolution {
     return candidates.first { $0.arguments == arguments }?.instance
   }
 
-  /// Adds a new instance to the graph, unless the graph has one already.
+  /// Adds a new instance to the graph. If the graph has one already, that one stays the answer.
   func share(_ instance: Instance, of provider: Provider, with arguments: ArgumentKey?) {
     unsafe hasRemains = true
     if let arguments {

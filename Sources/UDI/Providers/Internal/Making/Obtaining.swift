@@ -1,8 +1,10 @@
 /// A lookup for `obtain`, which can wait for the actor that a factory belongs to, or for an asynchronous factory.
 ///
-/// A lookup does not wait, so this type attempts it again and again. If an attempt fails for want of an instance that
-/// only an asynchronous factory makes, that instance is made, and then the innermost synchronous factory that missed it
-/// runs again. There is another attempt as long as each one has made something that was missing.
+/// An attempt is a synchronous lookup, which waits for neither, so there can be several attempts. If one fails for want
+/// of an instance that only an asynchronous factory makes, that instance is made. Then the synchronous factories that
+/// missed it run again, the innermost first; the outermost runs as part of the next attempt. If an attempt fails
+/// because the factory belongs to an actor, the next attempt is made there. There is no further attempt if the last one
+/// has missed nothing new.
 struct Obtaining: Sendable {
   let context: UDIContext
   let request: LookupRequest
@@ -21,22 +23,22 @@ struct Obtaining: Sendable {
     }
   }
 
-  /// How many attempts in a row may ask for other instances than those that were made for them. A factory that does so
-  /// more often probably asks with other arguments each time.
+  /// How many attempts in a row may ask for an instance with arguments without finding one that was made for them
+  /// before. A factory that does so more often probably asks with other arguments each time.
   private static var patience: Int { 200 }
 
   /// Attempts the lookup until it succeeds, and makes what is missing in between.
   ///
   /// - Parameters:
-  ///   - call: A factory that ran during the lookup, to attempt that for its instance alone; nil for the lookup itself.
+  ///   - call: A factory's call during the lookup, if only that call is to be repeated; nil for the whole lookup.
   ///   - parameters: The first parameters of the factory, if it is an initialiser and they have been made already.
   ///   - actor: The actor on which to begin; nil for the caller's.
   nonisolated(nonsending) private func make(
     _ call: RunningCall?, given parameters: GivenParameters? = nil, on actor: (any Actor)?
   ) async throws -> OwnedInstance {
     var (parameters, actor) = (parameters, actor)
-    // The actors of the attempts. Each is tried only once. There can be several, because the provider might be replaced
-    // in the meantime by one that belongs to a different actor.
+    // The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because
+    // the provider might be replaced in the meantime by one that belongs to a different actor.
     var triedActors = actor.map { [$0] } ?? []
     // What has been made is held here, so that factories find it even if its lifetime is weak.
     var made: [(unmade: Unmade, parameterCount: Int)] = []
@@ -44,7 +46,7 @@ struct Obtaining: Sendable {
     defer { withExtendedLifetime(held) {} }
     var inVain = 0
     while true {
-      // A factory that runs alone might belong to an instance with a graph of its own.
+      // A factory that runs alone gets none of the graphs, because it might belong to an instance with its own graph.
       let missed = ObtainingAttempt(given: parameters, sharing: call == nil ? graphs : nil)
       let error: any Error
       switch try await attempt(missed, calling: call, on: actor) {
@@ -61,7 +63,7 @@ struct Obtaining: Sendable {
       guard let unmade = missed.request,
         !made.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
       else {
-        // The provider might belong to a different actor.
+        // Nothing new is missing. If the provider belongs to an actor that has not been tried, that is tried next.
         guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
           !triedActors.contains(where: { $0 === next })
         else { throw error }
@@ -74,7 +76,7 @@ struct Obtaining: Sendable {
       made.append((unmade, count))
       guard var latest = try await obtain(unmade, after: error, missed) else { continue }
       held.append(latest)
-      // The factories that missed it, except the outermost, which the next attempt runs.
+      // Runs the factories that missed it again, the innermost first. The outermost one is left to the next attempt.
       parameters = missed.parameters(at: 1, of: unmade)
       var isParameter = true
       for depth in (2..<max(unmade.askers.count + 1, 2)).reversed() {
@@ -123,9 +125,11 @@ struct Obtaining: Sendable {
     }
   }
 
-  /// Returns the error that reaches the caller if each of the factories, the outermost first, passes it on.
+  /// Returns the error that reaches the caller if each of the factories passes it on.
   ///
-  /// - Parameter parameters: The parameters before the one that is missing, if the innermost factory is an initialiser.
+  /// - Parameters:
+  ///   - calls: The calls of the factories, the outermost first.
+  ///   - parameters: The parameters before the one that is missing, if the innermost factory is an initialiser.
   private func passOn(
     _ error: any Error, _ calls: ArraySlice<RunningCall>, asParameter parameters: GivenParameters? = nil
   ) -> any Error {
@@ -135,6 +139,9 @@ struct Obtaining: Sendable {
     return calls.reversed().reduce(asked ?? error) { $1.provider.passOn($0) }
   }
 
+  /// Returns an asynchronous factory's instance as exactly the requested type.
+  ///
+  /// - Throws: `ProviderFailure.notConvertible`.
   private func exact(_ instance: Instance, _ unmade: Unmade) throws -> Instance {
     func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
       instance.value(as: type, isExact: unmade.provider.madeType == type).map { Instance($0) }
@@ -151,6 +158,7 @@ struct Obtaining: Sendable {
 
   // MARK: - One attempt
 
+  /// Makes an attempt on this thread.
   private func attempt(_ attempt: ObtainingAttempt, calling call: RunningCall?) -> Result<OwnedInstance, any Error> {
     func lookUp<Dependency>(_ type: Dependency.Type) throws -> Instance {
       let found: Dependency = try context.provided(request, with: arguments?.arguments)

@@ -2,7 +2,8 @@
 final class ObtainingAttempt: @unchecked Sendable {
   // Unchecked: one thread at a time uses an attempt: the one on which it runs, and then the task that has begun it.
 
-  /// The first parameters of the initialiser that the attempt runs, if they have been made already.
+  /// The first parameters of the outermost initialiser that the attempt runs, if they have been made already. Nil as
+  /// soon as the initialiser has taken them.
   var given: GivenParameters?
   /// What the attempt shares with others under the lifetime `.graph`.
   let graphs: LastingGraphs?
@@ -10,10 +11,10 @@ final class ObtainingAttempt: @unchecked Sendable {
   var kept: Unmade?
   /// The last such request for an instance that is not kept.
   var unkept: Unmade?
-  /// The parameters of the initialisers that were running when the attempt failed, by the number of factories that ran
-  /// around them, themselves included.
+  /// For each initialiser that has missed a parameter, the parameters that were looked up before. The key is the number
+  /// of factories that were running, one inside the other, with the initialiser as the innermost.
   var parameters: [Int: GivenParameters] = [:]
-  /// Whether the attempt has found an instance of an asynchronous factory that was made for its arguments before.
+  /// Whether the attempt has found an instance that an asynchronous factory had made for the same arguments.
   var hasFoundEarlier = false
 
   init(given: GivenParameters?, sharing graphs: LastingGraphs?) {
@@ -28,13 +29,15 @@ final class ObtainingAttempt: @unchecked Sendable {
   }
 
   /// The parameters of an initialiser that missed something; nil if the factory at this depth is none.
+  ///
+  /// - Parameter depth: The position of the factory's call among the askers, counted from 1, the outermost.
   func parameters(at depth: Int, of unmade: Unmade) -> GivenParameters? {
     guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters[depth] else { return nil }
     return noted.provider === asker.provider ? noted : nil
   }
 }
 
-/// An instance that is released on the actor that its provider belongs to.
+/// An instance that is released on an actor, if it belongs to one.
 typealias OwnedInstance = ActorOwned<Instance>
 
 /// A call of a synchronous factory that was running when an attempt missed something.
@@ -43,7 +46,7 @@ struct RunningCall: Sendable {
   let context: UDIContext
   let arguments: KeptArguments?
 
-  /// Asks the provider for the instance.
+  /// Asks the provider for the instance once more.
   func run() throws -> OwnedInstance {
     guard let instance = try provider.instance(for: context, with: arguments?.arguments, isFresh: false) else {
       throw ProviderFailure.nothing
@@ -52,8 +55,8 @@ struct RunningCall: Sendable {
   }
 }
 
-/// The parameters of an initialiser that have been looked up for a provider of `register(using:)`, from the first
-/// on. They are given to the next call of the initialiser, so that none is made twice.
+/// The first parameters of an initialiser that `register(using:)` was given, which have been looked up. They are given
+/// to the next call of the initialiser, so that none is made twice.
 struct GivenParameters: Sendable {
   let provider: Provider
   let parameters: [OwnedInstance]
@@ -66,7 +69,7 @@ struct GivenParameters: Sendable {
 // MARK: - The attempt that a thread runs
 
 extension Resolution {
-  /// Runs an attempt of `obtain`.
+  /// Runs an attempt of `obtain` on this thread.
   func running<Result>(_ attempt: ObtainingAttempt, _ body: () throws -> Result) rethrows -> Result {
     let outer = unsafe obtaining
     unsafe obtaining = attempt
@@ -82,8 +85,8 @@ extension Resolution {
   /// Whether `obtain` is looking something up on this thread.
   var isObtaining: Bool { unsafe obtaining != nil }
 
-  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, `obtain`
-  /// fulfils the request.
+  /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, it learns of
+  /// the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
     if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
@@ -92,7 +95,8 @@ extension Resolution {
   /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
   func noteMadeForArguments() { unsafe obtaining?.hasFoundEarlier = true }
 
-  /// Takes the parameters that `obtain` has made for the initialiser that is running. It must be the outermost factory.
+  /// Takes the parameters that `obtain` has made for the initialiser that is running. Empty if the initialiser is not
+  /// the outermost factory, or if none have been made.
   func takeGivenParameters() -> [OwnedInstance] {
     guard unsafe frames.count == 1, let given = unsafe obtaining?.given.take(), given.provider === runningProvider
     else { return [] }

@@ -2,8 +2,8 @@ import Synchronization
 
 /// How a provider attaches an instance that takes part in the tree.
 extension Provider {
-  /// If a new instance takes part in the tree, attaches it to the context that its factory was given. The attachment is
-  /// weak if the context owns the instance.
+  /// If a new instance takes part in the tree and is not attached yet, attaches it to the context that its factory was
+  /// given. If the context owns the instance, the attachment does not hold the context.
   final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
     guard let member = member(object, for: context) else { return }
     let attachment = member._attachedContext
@@ -13,7 +13,8 @@ extension Provider {
     if isNew { member.didAttachContext() }
   }
 
-  /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread.
+  /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it
+  /// only cannot be attached here, reports that.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     let identity = TypeToken.of(type(of: object)).identity
     if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return nil }

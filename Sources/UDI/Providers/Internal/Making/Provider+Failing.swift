@@ -1,7 +1,7 @@
 import Synchronization
 
-/// How a provider's factory failed. Contains a text instead of the error, because the error might hold the user's
-/// objects.
+/// How a provider's factory failed, or an alias's cast. Contains a text instead of the error, because the error might
+/// hold the user's objects.
 final class FactoryFailure: Sendable {
   /// A description of the failure, for explanations.
   let message: String
@@ -22,7 +22,7 @@ final class FactoryFailure: Sendable {
 
   /// Do not call this under a lock: the error's description is user code.
   ///
-  /// - Returns: Nil if the factory did not run, because the caller made a mistake.
+  /// - Returns: Nil if the factory did not run, for example because the arguments were of other types.
   init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
     case ProviderFailure.notConvertible(let made):
@@ -41,12 +41,12 @@ final class FactoryFailure: Sendable {
     text.dropFirst(1000).isEmpty ? text : "\(text.prefix(1000))…"
   }
 
-  /// The message if the factory returned nil. Texts tell a factory that returned nil from one that failed by it.
+  /// The message if the factory returned nil. `UDIEntry` recognises a factory that returned nil by this message.
   static let nilMessage = "it returned nil, and has made nothing since"
 }
 
 extension Provider {
-  /// Records that the factory failed. Do not call this under a lock.
+  /// Records that the factory, or an alias's cast, has failed. Do not call this under a lock.
   final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
     if case ProviderFailure.returnedNil = error { return noteNil() }
     if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
@@ -67,7 +67,7 @@ extension Provider {
     }
   }
 
-  /// Clears the recorded failure, because the factory has made something.
+  /// Clears the recorded failure, because the factory has made something, or an alias's cast has succeeded.
   @inline(never)
   final func forgetFailure() {
     Tree.change { garbage in
@@ -77,7 +77,7 @@ extension Provider {
     }
   }
 
-  /// The last failure; nil if the factory has made an instance since. An alias that has not failed itself has the
-  /// failure of its target, the provider whose instances it serves. Call this under the tree lock.
+  /// The last failure; nil if there was none, or if there has been an instance since. An alias that has not failed
+  /// itself has the failure of its target, the provider whose instances it serves. Call this under the tree lock.
   final var failure: FactoryFailure? { lastFailure ?? (self as? Alias)?.target.lastFailure }
 }

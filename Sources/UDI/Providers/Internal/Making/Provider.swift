@@ -3,13 +3,14 @@ import Synchronization
 /// A registered factory with a lifetime.
 ///
 /// A context holds its providers strongly, by key. To the index, a provider is an entry like a binding: a lookup finds
-/// the provider unless something else, such as a binding, takes precedence. Once the provider has made an instance that
-/// it keeps, that instance takes the provider's place in the slots, so that the next lookup finds the instance
-/// directly. A `reset` puts the provider back.
+/// the provider unless something else, such as a binding, takes precedence. If the provider keeps an instance by
+/// itself, and not in a cache, the entry for that instance (`shown`) takes the provider's place in the slots, so that
+/// lookups find the instance directly. When the instance is dropped, for example by a `reset`, the provider is put
+/// back.
 class Provider: Entry, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
-  // The small properties come first, directly after the last property of `Entry`, where they fill space that would
+  // The first three properties are small. Directly after the last property of `Entry`, they fill space that would
   // otherwise be padding.
 
   /// Whether `madeType` is exactly the type that is recorded for the key, and not a different type with the same name
@@ -17,14 +18,14 @@ class Provider: Entry, @unchecked Sendable {
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   @exclusivity(unchecked) private final var uncheckedHasFailed = false
-  /// The type of the instances that the factory makes.
+  /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
-  /// The lifetime; nil for `.unique`. Constant once the provider has entered a context. The type is spelled `Optional`,
-  /// because a property that is declared with a question mark would be initialised twice.
+  /// The lifetime; nil means `.unique`. Constant once the provider has entered a context. The type is spelled
+  /// `Optional`, because a property that is declared with a question mark would be initialised twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
-  /// that is gone. Set when the provider enters a context.
+  /// that is gone. Set when the provider enters a context, and 0 before.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
   @exclusivity(unchecked) private final var uncheckedCreation: Creation?
@@ -33,22 +34,24 @@ class Provider: Entry, @unchecked Sendable {
   /// access the actor.
   let isIsolated: Bool
   @exclusivity(unchecked) private final var uncheckedHasCloser = false
-  /// Whether the provider has a completion, a closure that is called at the end of the outermost link.
+  /// Whether there is a completion to call at the end of the outermost link. False for an asynchronous factory, which
+  /// calls its completion itself.
   let hasCompletion: Bool
   private let usesDefaultLifetime: Bool
-  /// How the factory's last run ended.
+  /// How a run of the factory ended; for an alias, how a cast ended.
   enum Outcome: UInt8, AtomicRepresentable {
-    /// It made an instance, or has not run yet: there is no `lastFailure`.
+    /// There is an instance, or there was no run yet: `lastFailure` is nil.
     case made
     case threw
     case returnedNil
   }
-  /// How the factory's last run ended. The property agrees with `lastFailure`, but can be read without a lock.
+  /// How the last run ended, apart from runs that were cancelled. This agrees with `lastFailure`, but can be read
+  /// without a lock.
   let lastOutcome = Atomic<Outcome>(.made)
-  /// Whether the factory's last run failed.
+  /// Whether the last run failed.
   final var hasFailed: Bool { lastOutcome.load(ordering: .relaxed) != .made }
 
-  /// Properties that are set at registration and that only a few providers need.
+  /// Properties that never change and that only a few providers need.
   private final class FixedExtras: Sendable {
     let metadata: BindRequest.Metadata?
     let isolation: Isolation
@@ -61,7 +64,8 @@ class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  /// Properties that are set after registration and that only a few providers need. Guarded by the tree lock.
+  /// Properties that can change and that only a few providers need. Guarded by the tree lock once the provider has
+  /// entered a context.
   private final class Extras {
     var lastFailure: FactoryFailure?
     var caches = InstanceCaches()
@@ -122,7 +126,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 
-  /// Calls the completion, at the end of the outermost link.
+  /// Calls the completion, if there is one. Called at the end of the outermost link.
   func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {}
 }
 
@@ -133,8 +137,8 @@ extension Provider: CustomStringConvertible {
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
 extension Provider {
-  /// The entry for the instance that the provider made without arguments and keeps. Slots refer to this entry instead
-  /// of to the provider.
+  /// The entry for the instance that the provider keeps by itself, and not in a cache; nil if it keeps none. Slots that
+  /// would refer to the provider refer to this entry instead.
   final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
@@ -143,7 +147,7 @@ extension Provider {
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
   final var showsInstance: Bool { unsafe uncheckedShown != nil }
 
-  /// The factory's last failure; nil if the factory has made something since.
+  /// The last failure; nil if there was none, or if there has been an instance since.
   final var lastFailure: FactoryFailure? {
     get { unsafe uncheckedExtras?.lastFailure }
     set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
@@ -166,14 +170,15 @@ extension Provider {
     return new
   }
 
-  /// Whether the factory has ever failed to make an instance that the provider would have kept.
+  /// Whether the factory has ever failed to make an instance that the provider would have kept. Recorded for
+  /// synchronous factories only.
   final var hasEverFailed: Bool {
     get { unsafe uncheckedHasFailed }
     set { unsafe uncheckedHasFailed = newValue }
   }
 
-  /// The creation of the instance that the provider will keep, while it is under way. Only for an instance without
-  /// arguments.
+  /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
+  /// soon as a reset has dropped the creation, because its instance will not be kept.
   final var creation: Creation? {
     get { unsafe uncheckedCreation }
     set { unsafe uncheckedCreation = newValue }
@@ -188,7 +193,7 @@ extension Provider {
     _modify { yield &extras.caches }
   }
 
-  /// The other types under which lookups find the provider's instances.
+  /// The aliases under which lookups find the provider's instances, too.
   final var aliases: [Alias] {
     get { unsafe uncheckedExtras?.aliases ?? [] }
     set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
@@ -197,17 +202,18 @@ extension Provider {
   /// Closes the provider's instances; nil if they need not be closed.
   final var closer: Closer? { unsafe uncheckedExtras?.closer }
 
-  /// Sets the closer. Call this before the provider enters a context.
+  /// Sets the closer. Call this before the provider enters a context; no lock is needed then.
   final func setCloser(_ closer: Closer?) {
     guard let closer else { return }
     extras.closer = closer
     unsafe uncheckedHasCloser = true
   }
 
-  /// The entry that lookups in the context find now: the instance that the provider keeps, or else the provider itself.
+  /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
   final var current: Entry { shown ?? self }
 
-  /// Makes the provider part of a context.
+  /// Prepares the provider for the context that it is being registered in: gives it its numbers and, if none was named,
+  /// its lifetime.
   final func enter(_ node: Node) {
     self.node = node
     unsafe Tree.providerCount += 1
@@ -220,8 +226,9 @@ extension Provider {
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     if hasCloser || self is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
-    // If the provider already keeps an instance, the instance's entry enters the context as well.
     comesFromLook = Tree.isLooking
+    // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
+    // too.
     if showsInstance {
       shown?.node = node
       shown?.serial = serial
@@ -229,8 +236,9 @@ extension Provider {
     }
   }
 
-  /// Drops all instances that the provider keeps. An instance that is being made now still goes to those that
-  /// wait for it, but the provider does not keep it.
+  /// Drops all instances that the provider keeps: by itself, in its caches, and those that have yet to be closed (see
+  /// `dropUnclosed`). An instance that is being made now still goes to those that wait for it, but the provider does
+  /// not keep it.
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {

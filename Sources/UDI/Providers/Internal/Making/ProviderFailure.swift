@@ -1,12 +1,12 @@
-/// Why a provider gave no instance. The verbs turn the failure into a `UDILinkError`, with a cause
+/// Why a lookup gave no instance. The verbs turn the failure into a `UDILinkError`, with a cause
 /// (`ProviderFailure.cause` in `Misses.swift`); `explain` predicts the same causes (`Survey+Cause.swift`). An error
-/// that the factory itself throws is passed on unchanged.
+/// that a factory throws is not turned into one of these; it is passed on (`Provider.passOn`).
 enum ProviderFailure: Error {
   case cycle([KeyIdentity])
   case returnedNil
   /// The factory belongs to an actor, and the lookup runs elsewhere.
   case isolatedElsewhere(Isolation)
-  /// The factory is asynchronous, and the provider has no instance to give.
+  /// The factory is asynchronous, and the provider has no instance to give, or a fresh one is wanted.
   case asynchronous(Unmade)
   /// An argument of this type might not be `Sendable`, although the factory was promised `Sendable` arguments.
   case argumentNotSendable(Any.Type)

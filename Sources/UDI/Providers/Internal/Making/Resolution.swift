@@ -6,14 +6,13 @@
   import Musl
 #endif
 
-/// The instances that one thread is making: the providers whose factories run on the thread, one inside the other, and
-/// the work that is left for the end of the outermost link.
+/// What belongs to a thread for as long as the thread lives: above all, the synchronous factories that run on it, one
+/// inside the other; what their graph shares; and what is left for the end of the outermost link.
 ///
-/// A resolution belongs to a thread because factories are synchronous: a factory ends on the thread where it began, and
-/// everything that it links in between is linked on that thread. A task-local value would be worse in three ways. It
-/// would cost more than the rest of a link (two atomic operations, a lookup and an allocation). Tasks that outlive the
-/// link would inherit it. And it could not say which thread waits for which, so two threads could wait for one another
-/// for ever.
+/// A resolution belongs to a thread because a synchronous factory ends on the thread where it began, and everything
+/// that it links in between is linked on that thread. A task-local value would be worse in three ways. It would cost
+/// more than the rest of a link: two atomic operations, a lookup and an allocation. Tasks that outlive the link would
+/// inherit it. And it could not say which thread waits for which, so two threads could wait for one another for ever.
 final class Resolution {
   /// A factory or a completion that is running.
   struct Frame {
@@ -23,11 +22,12 @@ final class Resolution {
     let context: Unretained<UDIContext>
     /// Used only by this thread: other threads read only a frame's provider. The same goes for `circumstances`.
     let arguments: Arguments?
-    /// The thread's circumstances before the frame, which are restored after it.
+    /// For a factory, the thread's circumstances before it began, which `pop` restores. Not used for completions.
     let circumstances: Circumstances
   }
 
-  /// The frames of the running factories and completions, the outermost first. Only this thread writes them. Other
+  /// The frames of the running factories and of the running completion, the outermost first. The frames of the
+  /// completions that led to the running one come first (see `complete()`). Only this thread writes the frames. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
   /// it enters what it waits for (`Activity.enter`) under the same lock.
   @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
@@ -38,7 +38,7 @@ final class Resolution {
   /// The addresses of the thread's stack; nil before `isStackLow` first asks for them.
   @exclusivity(unchecked) private var stack: Range<UInt>?
 
-  /// The actor to which `obtain` has moved, while a factory of that actor runs on this thread. Used only by this
+  /// The actor to which `obtain` has moved for what runs on this thread now; nil if it has not moved. Used only by this
   /// thread.
   @exclusivity(unchecked) private var uncheckedActor: (any Actor)?
   var actor: (any Actor)? {
@@ -51,7 +51,7 @@ final class Resolution {
 
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) var asyncMisses = 0
-  /// How many lookups on this thread have found only a factory of a different actor, and no instance.
+  /// How many lookups on this thread have failed because what they found belongs to an actor on which they did not run.
   @exclusivity(unchecked) private var actorMisses = 0
   /// How many lookups on this thread have failed, although they might succeed elsewhere.
   var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
@@ -70,7 +70,8 @@ final class Resolution {
     _modify { yield unsafe &uncheckedSpare }
   }
 
-  /// The instances that were made under the lifetime `.graph` since the outermost link began.
+  /// The instances that are shared under the lifetime `.graph`: those made since the outermost link began and, during
+  /// an attempt of `obtain`, those that earlier attempts have made.
   @exclusivity(unchecked) var graphs = Graphs()
 
   /// The completions that will be called at the end of the outermost link.
@@ -78,13 +79,13 @@ final class Resolution {
   /// The index of the completion that is running; nil if none is.
   @exclusivity(unchecked) private var runningCompletion: Int?
   /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
-  /// `complete`.
+  /// `complete()`.
   @exclusivity(unchecked) private var completionFrames = 0
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) var hasRemains = false
 
-  /// Whether this thread is performing a look (a lookup for a watcher). If so, entries that it adds to the tree are
-  /// marked: see `ChangeKind`. Used only by this thread.
+  /// Whether what this thread does now is part of a look (a lookup for a watcher). If so, entries that it adds to the
+  /// tree are marked: see `ChangeKind`. Used only by this thread.
   @exclusivity(unchecked) private var uncheckedIsLooking = false
   var isLooking: Bool {
     get { unsafe uncheckedIsLooking }
@@ -111,7 +112,7 @@ final class Resolution {
     call()
   }
 
-  /// Runs a body as part of a look, or as something that is independent of looks.
+  /// Runs a body as part of a look or, if `isLooking` is false, as something that is not part of one.
   func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
     let outer = self.isLooking
     self.isLooking = isLooking
@@ -125,7 +126,7 @@ final class Resolution {
   typealias Circumstances = (isLooking: Bool, graph: UInt)
   private var circumstances: Circumstances { unsafe (isLooking, graphs.number) }
 
-  /// A call of a completion for one new instance. It takes place at the end of the outermost link.
+  /// A call of a completion for one new instance, to be made at the end of the outermost link.
   struct Completion {
     let provider: Provider
     let instance: Instance
@@ -165,9 +166,7 @@ extension Resolution {
   ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could
   ///     then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
-  /// - Throws: `ProviderFailure.cycle` if too many factories are running, or if the same factory is already running
-  ///   with the same arguments and for the same context. If the graph shares the instance, the context makes no
-  ///   difference.
+  /// - Throws: `ProviderFailure.cycle`: see `rejectCycle`.
   @inline(__always)
   func push(
     _ provider: Provider, for context: UDIContext, with arguments: Arguments?, creation: Creation?, isFresh: Bool
@@ -186,6 +185,11 @@ extension Resolution {
     if creation.happensOnce { isLooking = false }
   }
 
+  /// Throws `ProviderFailure.cycle` if a factory must not begin: if it is already running for the same instance, or if
+  /// too many factories are running, or too little of the stack is left.
+  ///
+  /// The instance is the same if the arguments are equal and the context is the same. If the graph shares the instance,
+  /// the context makes no difference.
   @inline(never)
   private func rejectCycle(
     _ provider: Provider, for context: UDIContext, with arguments: Arguments?, isKept: Bool, isFresh: Bool
@@ -199,11 +203,11 @@ extension Resolution {
       latest = latest ?? index
       let frame = unsafe frames[index]
       // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
-      // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs
-      // to a completion. The graph has no instance yet, so the completion must be for a fresh one.
+      // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs to a completion.
+      // The graph has no instance yet, so the completion is for a fresh one, or for one of a different graph.
       let isOfCompletion = unsafe index < completionFrames
       let canBeTheSame = !isKept && !(isOfGraph && isOfCompletion)
-      // The graph shares one instance between all contexts.
+      // All contexts share the graph's instance.
       let isSame =
         canBeTheSame && (isOfGraph || frame.context == contextReference)
         && areSame(frame.arguments, arguments, for: provider)
@@ -241,8 +245,7 @@ extension Resolution {
     return here - stack.lowerBound < min(max(UInt(stack.count) / 4, 56 << 10), 128 << 10)
   }
 
-  /// Records that the innermost factory has ended. If it was also the outermost one, ends the link: calls the
-  /// completions, and releases what the graph shared.
+  /// Records that the innermost factory has ended. If it was also the outermost one, ends the link.
   @inline(__always)
   func pop() {
     let outer = unsafe frames.removeLast().circumstances
@@ -251,7 +254,7 @@ extension Resolution {
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
-  /// Adds a completion to call at the end of the outermost link, when lookups find everything that the link made.
+  /// Adds a completion, to be called at the end of the outermost link.
   func atEnd(_ completion: Completion) {
     unsafe hasRemains = true
     var completion = completion
@@ -260,6 +263,8 @@ extension Resolution {
     unsafe completions.append(completion)
   }
 
+  /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, releases what the
+  /// graphs shared.
   @inline(never)
   private func endOutermost() {
     // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
@@ -323,7 +328,7 @@ extension Resolution {
     unsafe completionFrames = frames.count
   }
 
-  /// Whether this thread is running a factory that was given the node's context.
+  /// Whether this thread is running a factory or a completion that was given the node's context.
   @inline(__always)
   func hasHanded(_ node: Node) -> Bool { unsafe frames.count > 0 && isHanded(node) }
 
@@ -334,18 +339,19 @@ extension Resolution {
     }
   }
 
-  /// The provider whose factory was called last among the running factories.
+  /// The provider of the innermost frame; nil if there are no frames.
   var runningProvider: Provider? { unsafe frames.count == 0 ? nil : frames[frames.count - 1].provider.object }
 
-  /// The providers whose factories are running, the outermost first.
+  /// The providers of all frames, the outermost first.
   var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
 
-  /// The keys of the running factories, beginning with the factory at the given index.
+  /// The keys of the frames' providers, beginning with the frame at the given index.
   private func keys(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
-  /// The keys of the running factories, beginning with the factory that a creation runs.
+  /// The keys of the frames' providers, beginning with the factory that a creation runs or, if it runs none, with the
+  /// outermost frame.
   func keys(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return keys(from: 0) }
     return keys(
@@ -368,7 +374,8 @@ extension Resolution {
     if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
   }
 
-  /// Makes the thread key. Everything that creates a provider calls this first.
+  /// Makes the thread key, unless it exists. Every provider calls this when it is made. Other code calls it before it
+  /// uses `current` or `present`, if there might be no provider yet.
   @inline(__always)
   static func prepare() {
     // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
@@ -376,9 +383,8 @@ extension Resolution {
     guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
   }
 
-  /// The calling thread's resolution, which lives as long as the thread. Use this only if a provider exists:
-  /// the thread key is made before the first one. The caller must have found the provider while holding a lock, so that
-  /// it certainly sees the thread key.
+  /// The calling thread's resolution, which lives as long as the thread. Use this after `prepare`, or for a provider
+  /// that was found under a lock: every provider has made the key.
   static var current: Unretained<Resolution> {
     @inline(__always)
     get {
@@ -387,7 +393,8 @@ extension Resolution {
     }
   }
 
-  /// The calling thread's resolution, or nil if the thread has none yet. Use this only after `prepare`.
+  /// The calling thread's resolution, or nil if the thread has none yet. Use this under the same condition as
+  /// `current`.
   static var present: Unretained<Resolution>? {
     unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }

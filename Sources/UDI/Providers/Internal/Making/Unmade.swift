@@ -1,10 +1,11 @@
-/// A request that only `obtain` can fulfil, because the factory is asynchronous.
+/// A request for an instance that only `obtain` can fulfil, because the factory is asynchronous.
 final class Unmade: @unchecked Sendable {
   // Unchecked: all properties are constants. Only one task at a time uses the arguments, which need not be `Sendable`.
   let provider: AsyncFactory
   let context: UDIContext
   let arguments: KeptArguments?
-  /// The calls of synchronous factories that need the instance, the outermost first.
+  /// The calls of synchronous factories that need the instance, the outermost first. Empty if the request was not made
+  /// during an `obtain`.
   let askers: [RunningCall]
 
   init(
@@ -19,12 +20,13 @@ final class Unmade: @unchecked Sendable {
   /// Returns the instance, after making it if there is none.
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
+  /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   nonisolated(nonsending) func obtain() async throws -> OwnedInstance? {
     let instance = try await provider.instance(for: context, with: arguments, through: askers.map(\.provider.key))
     return instance.map { OwnedInstance($0, by: provider.isolation.owner(provider.reach)) }
   }
 
-  /// Whether the provider keeps the instance, so that a synchronous lookup finds it afterwards.
+  /// Whether the provider keeps its instances, so that a synchronous lookup finds this one afterwards.
   var isKept: Bool { provider.keeps }
 
   /// Whether both requests ask the same provider for the same instance, on behalf of the same factories.

@@ -1,5 +1,5 @@
-/// A synchronous operation on an actor, for which a task waits. If the task is cancelled, it does not wait until the
-/// actor is free.
+/// A synchronous operation on an actor, for which a task waits. If the task is cancelled, it stops waiting at once,
+/// even if the actor is not free.
 final class Visit<Result: Sendable>: Activity, @unchecked Sendable {
   // Unchecked: the tree lock guards `result`.
   private var result: Result?

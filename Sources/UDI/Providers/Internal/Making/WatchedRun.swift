@@ -1,6 +1,7 @@
-/// One run of a factory, which is recorded or observed: the run is measured, the factory's lookups are recorded, and
-/// the observer is told about the instance. It is an object, because an optional of a struct that contains an instant
-/// would cost each run that is not watched a tenth more ("made" in `Benchmarks/instructions`).
+/// One run of a factory, which is recorded or observed. The run is measured. If recording is on, the factory's lookups
+/// are recorded; if there is an observer, it is told of the instance. This is an object, because an optional of a
+/// struct that contains an instant would cost each run that is not watched a tenth more ("made" in
+/// `Benchmarks/instructions`).
 final class WatchedRun {
   private let provider: Provider
   private let context: UDIContext
@@ -15,7 +16,8 @@ final class WatchedRun {
   /// Starts the measurement. Call this just before the factory is called.
   ///
   /// - Parameters:
-  ///   - context: The context that the factory is given. What the factory looks up there is recorded.
+  ///   - context: The context that the factory is given. If recording is on, what the factory looks up there is
+  ///     recorded.
   ///   - askers: The keys of the providers whose factories asked for the instance.
   init(_ provider: Provider, _ context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) {
     self.provider = provider
