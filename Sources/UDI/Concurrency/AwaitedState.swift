@@ -1,4 +1,4 @@
-/// A state that tasks wait for. It is what a condition variable is for threads.
+/// A state whose changes tasks wait for. It does for tasks what a condition variable does for threads.
 final class AwaitedState<State>: @unchecked Sendable {
   // Unchecked: `lock` guards what is mutable.
 
