@@ -33,8 +33,8 @@ public struct UDIReach: Equatable, Sendable {
 }
 
 extension UDIReach {
-  /// Checks that a main-actor overload of a verb runs on the main actor. The check is made in debug builds of the module
-  /// that this method is inlined into: the caller's or the library.
+  /// Checks that a main-actor overload of a verb runs on the main actor. The check is made in debug builds of the
+  /// module that this method is inlined into: the caller's or the library.
   ///
   /// In the Swift 6 language mode, the compiler refuses calls from elsewhere, or at least warns about them. In the
   /// Swift 5 mode, it only warns, if at all.

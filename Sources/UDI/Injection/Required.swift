@@ -1,5 +1,5 @@
 /// A dependency without which the object cannot work. It is looked up from the object's effective context when it is
-/// first read, and kept in the same way as by ``Linked``.
+/// first read, and is held strongly until the object is attached again or detached.
 ///
 /// ```swift
 /// @Required var store: any Store

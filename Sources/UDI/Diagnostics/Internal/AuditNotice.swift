@@ -69,9 +69,9 @@ extension AuditNotice {
     garbage.add(object, of: entry)
   }
 
-  /// Sends a notice of the context that an object is attached to, and one of the context that it is about to be attached
-  /// to, if there are such contexts. A context does not know which objects are attached to it, so this is done whenever
-  /// an object binds itself or is attached.
+  /// Sends a notice of the context that an object is attached to, and one of the context that it is about to be
+  /// attached to, if there are such contexts. A context does not know which objects are attached to it, so this is done
+  /// whenever an object binds itself or is attached.
   @inline(never)
   static func note(
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,

@@ -50,8 +50,8 @@ struct Sighting {
     return provider.map { $0.madeType == type || UDI.isKind($0.madeType, of: type) } ?? false
   }
 
-  /// Whether a provider that keeps no instance might make one of the given type, because each instance of the given type
-  /// is also one of the type that the provider makes. Providers that make `Any` or `AnyObject` do not count: every
+  /// Whether a provider that keeps no instance might make one of the given type, because each instance of the given
+  /// type is also one of the type that the provider makes. Providers that make `Any` or `AnyObject` do not count: every
   /// object is an instance of these types.
   func mayBecome(_ type: Any.Type) -> Bool {
     guard entry.kind == .provider, let made = provider?.madeType, made != Any.self, made != AnyObject.self else {

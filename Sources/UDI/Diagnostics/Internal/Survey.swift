@@ -74,8 +74,8 @@ struct Survey {
     }
   }
 
-  /// Visits a node and all nodes below it that are not in scopes, level by level. Stops at the end of the level on which
-  /// the answer was found.
+  /// Visits a node and all nodes below it that are not in scopes, level by level. Stops at the end of the level on
+  /// which the answer was found.
   private mutating func addBranch(_ first: Node, limit: Int) {
     var levels: [Int] = []
     var nodes = BreadthFirst(first, entersScopes: false, limit: limit)
