@@ -42,7 +42,7 @@ final class AwaitedState<State>: @unchecked Sendable {
           Schedule.reached(.awaitsChange)
           let mustWait = lock.withLock {
             // A task is marked as cancelled before its cancellation handlers are called. If this check does not see the
-            // mark yet, the handler will therefore run later and find the ticket.
+            // mark yet, the handler has therefore not taken the lock yet, and will find the ticket.
             if Task.isCancelled { return false }
             result = body(&state)
             if result != nil { return false }

@@ -15,10 +15,10 @@ import Synchronization
 /// - what a ``UDIObject`` finds with its verbs and properties, and
 /// - what a factory finds in the context that it is given, and what the `onCreate` of its registration finds there.
 ///
-/// Results of `linkAll`, `updates(of:)`, `linkWhenAvailable` and `whileAvailable`, and of an object's `obtain`, are not
-/// recorded. An object that was attached before recording was switched on is left out until something else is attached
-/// to its context or made for that context. If there are more than ``capacityOfUses`` records, those whose dependent or
-/// dependency is gone are dropped first, and then the oldest.
+/// Results of `linkAll` are not recorded, nor are those of an object's `updates(of:)`, `linkWhenAvailable`,
+/// `whileAvailable` and `obtain`. An object that was attached before recording was switched on is left out until
+/// something else is attached to its context or made for that context. If there are more than ``capacityOfUses``
+/// records, those whose dependent or dependency is gone are dropped first, and then the oldest.
 ///
 /// While recording is on, the library also measures how long factories take, for ``UDIEntry/lastDuration``.
 ///

@@ -163,7 +163,7 @@ extension TypeTable {
 
   private static let lock = Lock()
   /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
-  /// the same hash, an identity is stored under the next integer that is free. Guarded by `lock`.
+  /// the same hash, the identities of all but the first are stored under the next free integers. Guarded by `lock`.
   private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
   /// How many buckets are taken. Guarded by `lock`.
   private nonisolated(unsafe) static var count = 0
