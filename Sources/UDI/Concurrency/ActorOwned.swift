@@ -6,8 +6,8 @@
 /// this object while holding a lock.
 @usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
-  // Unchecked: the value is used only on the actor. Code that reads it makes sure that it runs there.
-  /// Written only when nothing else can read it any more, so accesses are not checked for overlaps.
+  // Unchecked: the value is used only on the actor, if there is one. Code that reads it makes sure that it runs there.
+  /// Written only while nothing else can read it, so accesses are not checked for overlaps.
   @exclusivity(unchecked) private var content: Value?
   /// Nil if the value may be released anywhere.
   private let actor: (any Actor)?
@@ -28,8 +28,8 @@ final class ActorOwned<Value>: @unchecked Sendable {
   deinit {
     guard let actor, let content = unsafe content.take() else { return }
     if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
-    // The value is passed on to a carrier, so that this thread never holds the last reference to the value. By the time
-    // the carrier is released, it is already empty.
+    // The value is passed on to a carrier, so that this thread never releases the last reference to the value. By the
+    // time the carrier is released, it is already empty.
     let carrier = ActorOwned(consume content, by: actor)
     Task.detached { await carrier.empty(on: actor) }
   }

@@ -1,4 +1,4 @@
-/// A state that tasks wait for. It is what a condition variable is for threads.
+/// A state whose changes tasks wait for. It does for tasks what a condition variable does for threads.
 final class AwaitedState<State>: @unchecked Sendable {
   // Unchecked: `lock` guards what is mutable.
 
@@ -42,7 +42,7 @@ final class AwaitedState<State>: @unchecked Sendable {
           Schedule.reached(.awaitsChange)
           let mustWait = lock.withLock {
             // A task is marked as cancelled before its cancellation handlers are called. If this check does not see the
-            // mark yet, the handler will therefore run later and find the ticket.
+            // mark yet, the handler has therefore not taken the lock yet, and will find the ticket.
             if Task.isCancelled { return false }
             result = body(&state)
             if result != nil { return false }

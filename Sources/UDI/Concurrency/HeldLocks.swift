@@ -7,8 +7,8 @@
     import Musl
   #endif
 
-  /// Counts the library's locks that each thread holds. Tests use it to check that no user code runs and no user's
-  /// object is released while a lock is held. It exists only in debug builds.
+  /// Counts the `Lock`s that each thread holds. Tests use it to check that no user code runs and no user's object is
+  /// released while a lock is held. It exists only in debug builds.
   package enum HeldLocks {
     // The key for thread-specific values is made once and never deleted. The values are numbers, stored as pointers
     // that are never used as addresses.

@@ -30,7 +30,8 @@ enum MainActorCheck {
   static func isIsolated(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
     if isOnMainActor { return true }
     // The runtime decides, because it recognises every way in which code can be on the main actor. If this code is not
-    // on the main actor, the runtime stops the program, so the message is written first.
+    // on the main actor, the runtime stops the program, so the message is written first. (In the exceptional case that
+    // is described above, the message is written although the program goes on.)
     writeToStandardError(
       """
       \(place())\(describeType(type)) is not Sendable, so it can be bound, registered, looked up and used on the \

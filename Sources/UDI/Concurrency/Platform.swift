@@ -53,14 +53,14 @@ func writeToStandardError(_ line: String) {
   var bytes = Array((line + "\n").utf8)[...]
   while !bytes.isEmpty {
     let written = unsafe bytes.withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
-    // If standard error is closed, the message cannot be written anywhere.
+    // If writing fails, for example because standard error is closed, the rest of the line is dropped.
     guard written > 0 else { return }
     bytes = bytes.dropFirst(written)
   }
 }
 
 /// Allocates memory for types whose alignment is at most two words. On Linux, the standard library's `allocate` takes
-/// several times as many instructions, and a scope allocates three tables and a node.
+/// several times as many instructions as `malloc`, and a scope allocates three tables and a node.
 func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {
   guard let memory = unsafe malloc(byteCount) else { fatalError("out of memory: \(byteCount) bytes") }
   return unsafe memory

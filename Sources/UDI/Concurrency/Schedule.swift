@@ -9,20 +9,21 @@
 package enum Schedule {
   /// A point that a thread can reach. The thread holds no lock there unless the case says so.
   package enum Point: Sendable {
-    /// The library has loaded an object from a weak reference, only to check whether the object is alive. The tree lock
-    /// is held, so a hook must not use the tree. A hook may release all other references to the object, so that the
-    /// library holds the last one.
+    /// The library has loaded an object from a weak reference only to look at it, for example to check whether it is
+    /// alive. The tree lock is held, so a hook must not use the tree. A hook may release all other references to the
+    /// object, so that the library holds the last one.
     case loadedToLook
-    /// The thread is about to be blocked, or the task to be suspended, until an activity has ended: another thread or
-    /// task is making an instance, resetting a user's storage, installing a module, or closing a context.
+    /// The thread is about to be blocked, or the task to be suspended, until an activity has ended (see `Activity`):
+    /// for example, the making of an instance, or a run of `close()`.
     case waits
     /// The task that makes an instance with an asynchronous factory has been started, and its creation refers to it.
     case storesTask
     /// A consumer has looked something up, and is about to compare the answer with the last one.
     case hasLooked
-    /// A consumer, or a call of `whileAvailable`, is about to be suspended until there is a change.
+    /// A consumer, or a call of `whileAvailable`, is about to check whether there is a change. If there is none, it is
+    /// suspended until there is one.
     case awaitsChange
-    /// A lookup upwards is moving on from a context to its parent. The locks of both contexts are held.
+    /// A lookup upwards is moving on from a context to the next one above. The locks of both contexts are held.
     case climbing
   }
 

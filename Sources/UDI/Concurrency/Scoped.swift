@@ -19,7 +19,7 @@ final class Scoped<Value: Sendable>: Sendable {
     set { _ = replaceProcess(with: newValue) }
   }
 
-  /// Replaces the value of the process. Returns the old one, which must not be released under the lock.
+  /// Replaces the value of the process. Returns the old one, so that it is not released under the lock.
   func replaceProcess(with value: Value) -> Value {
     var value = value
     lock.withLock { unsafe swap(&ofProcess, &value) }

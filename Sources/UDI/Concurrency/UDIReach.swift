@@ -1,10 +1,10 @@
 /// Where a dependency may be used: anywhere if its type is `Sendable`, otherwise only on the main actor.
 ///
 /// Only the compiler knows whether a type is `Sendable`. `Sendable` is a marker protocol, which leaves no trace at run
-/// time: `any P` and `any P & Sendable` have the same metatype, and so the same key. Therefore each verb has two
-/// overloads, and each passes on the reach that it stands for. An entry stores the reach that it was registered with. A
-/// lookup for a `Sendable` type never returns a dependency that was registered under a type that is not `Sendable`. For
-/// the library only.
+/// time: `any P` and `any P & Sendable` have the same metatype, and so the same key. Therefore verbs such as `bind` and
+/// `link` have two overloads, each of which passes on the reach that it stands for. An entry stores the reach that it
+/// was registered with. A lookup for a `Sendable` type never returns a dependency that was registered under a type that
+/// is not `Sendable`. For the library only.
 public struct UDIReach: Equatable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly.
 
@@ -33,10 +33,11 @@ public struct UDIReach: Equatable, Sendable {
 }
 
 extension UDIReach {
-  /// Checks, in debug builds of the calling module, that a main-actor overload of a verb runs on the main actor.
+  /// Checks that a main-actor overload of a verb runs on the main actor. The check is made in debug builds of the
+  /// module that this method is inlined into: the caller's or the library.
   ///
-  /// In the Swift 6 language mode, the compiler ensures that it does. In the Swift 5 mode, the compiler only warns, if
-  /// at all.
+  /// In the Swift 6 language mode, the compiler refuses calls from elsewhere, or at least warns about them. In the
+  /// Swift 5 mode, it only warns, if at all.
   @inlinable
   @inline(__always)
   func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || MainActorCheck.isIsolated(type)) }

@@ -1,12 +1,17 @@
 /// A reference that does not keep its object alive, and is as cheap as a pointer.
 ///
-/// The references inside the tree are of this kind. If they were counted, retaining and releasing would be most of the
-/// work of a lookup, and a count could reach zero under a lock, which must never happen.
+/// The references that lookups follow are of this kind. If they were counted, retaining and releasing would be most of
+/// the work of a lookup, and a count could reach zero under a lock, which must never happen.
 ///
-/// The type is marked safe, because all code follows a rule that keeps these references valid. The compiler cannot
-/// check the rule. Before a `Binding` or a `UDIAttachment` is freed, every such reference to it is removed, under the
-/// lock that guards the reference (see `Tree.swift`). Therefore, if a reference is read under the lock that guards it,
-/// its object lives at least until the lock is released. A key is held by its entries.
+/// The type is marked safe, because all code follows a rule, which the compiler cannot check: a reference is used only
+/// while its object is certain to be alive. There are two reasons why it can be:
+///
+/// - A reference that is part of the tree leads to an entry or a `UDIAttachment`, and is removed before the object is
+///   freed, under the lock that guards the reference (see `Tree.swift`). Therefore, if the reference is read under this
+///   lock, its object lives at least until the lock is released.
+/// - Something else holds the object for as long as the reference is used. For example, entries hold their keys, a
+///   thread holds its `Resolution`, and a link holds the provider whose factory it runs. A `TypeIdentity` is held for
+///   ever.
 @usableFromInline
 @safe
 struct Unretained<Object: AnyObject>: Hashable {

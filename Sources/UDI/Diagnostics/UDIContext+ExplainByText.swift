@@ -2,8 +2,8 @@ extension UDIContext {
   /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
   /// Wherever this method is called, it explains a lookup on the main actor. Like any lookup, it may withdraw bindings
-  /// whose objects have been released. If several keys have these texts, the first one counts, in the order of the
-  /// contexts and of the registrations.
+  /// whose objects have been released. If several keys have these texts, the first one counts, in the order in which a
+  /// snapshot of the tree lists them.
   ///
   /// - Parameters:
   ///   - typeName: The type that is looked up, as `String(reflecting:)` spells it.
@@ -19,8 +19,7 @@ extension UDIContext {
       }
     }
     guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
-    // The program that asks might run on any thread, for example a server's. The lookup itself would be the main
-    // actor's.
+    // The code that asks may run on any thread, for example in a server. The lookup itself would run on the main actor.
     let request = LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search)
     return explanation(of: request, isForMainActor: true)
   }

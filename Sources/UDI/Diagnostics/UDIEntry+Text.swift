@@ -72,7 +72,7 @@ extension UDIEntry {
     return ", where it was attached at \(attachFileID):\(attachLine),"
   }
 
-  /// Whether this binding was withdrawn or replaced, and by which call.
+  /// A phrase that says whether this binding was withdrawn or replaced, and by which call.
   var end: String {
     guard let endFileID, let endLine else { return "withdrawn when the context that it was attached to ended" }
     return "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID):\(endLine)"

@@ -11,12 +11,13 @@ public struct UDIEntry: Sendable, Hashable, Codable {
     case dead
     /// A binding that was replaced, because another instance was bound in its place.
     case replaced
-    /// A binding that was withdrawn, because its instance was bound in another context, or because the context that
-    /// its object was attached to has ended.
+    /// A binding that was withdrawn, because its instance was bound in another context, or because the object that had
+    /// bound it with `multiBind` was attached to a context that has ended.
     case withdrawn
     /// A provider that keeps an instance, and this instance. It is the one that was made without arguments.
     case kept
-    /// A provider that keeps no instance.
+    /// A provider that keeps no such instance. It may keep others: those that were made with arguments, and those that
+    /// a ``UDIStorage`` keeps.
     case provider
     /// The value of a test's override.
     case override
@@ -53,8 +54,8 @@ public struct UDIEntry: Sendable, Hashable, Codable {
   /// The line of that call, counted from 1.
   public let line: Int
   /// If the object bound itself while ``UDIRecording`` was on, the file of the call that had attached it, or of the
-  /// registration of the provider that made it, in the form of `#fileID`. Nil if the object was attached by setting
-  /// `attachedContext`.
+  /// registration of the provider that made it, in the form of `#fileID`. Nil for all other entries, and if the object
+  /// was not attached, or was attached by setting `attachedContext`.
   public let attachFileID: String?
   /// The line of that call or registration, counted from 1; nil if `attachFileID` is nil.
   public let attachLine: Int?
@@ -93,7 +94,7 @@ extension UDIEntry {
       failure: provider?.failure.map { Failure($0) }, lastDuration: provider?.lastDuration)
   }
 
-  /// The same entry without what depends on the time, so that snapshots of a tree that has not changed are equal.
+  /// The same entry without what changes as time passes, so that snapshots of a tree that has not changed are equal.
   var timeless: UDIEntry {
     var copy = self
     copy.deadFor = nil

@@ -20,7 +20,8 @@ public enum UDIEvent: Sendable, Hashable {
     public let fullPath: [String]
     /// How long the factory ran, including everything that it looked up.
     public let duration: Duration
-    /// The providers whose factories asked for the instance, the outermost first. Empty if other code asked.
+    /// The keys of the providers whose factories asked for the instance, the outermost first. Empty if other code
+    /// asked.
     public let askers: [String]
     /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String

@@ -119,8 +119,8 @@ extension UDIExplanation: CustomStringConvertible {
 // MARK: - The contexts
 
 extension UDIExplanation {
-  /// The first line says where the lookup looks. Then there is a line for each context, and perhaps one for a place
-  /// elsewhere.
+  /// The first line says where the lookup looks. Then there is a line for each context that is listed, perhaps one that
+  /// counts the others, and perhaps one for a place elsewhere.
   var details: [String] {
     guard !fullPath.isEmpty else { return [] }
     let count = contexts.count + omittedCount

@@ -18,18 +18,18 @@ public struct UDIExplanation: Sendable, Hashable {
     case cameLater(Place)
     /// The bound object has been released.
     case dead(Place)
-    /// Another instance was bound in place of the first one, and has been released since. Usually the first instance is
+    /// Another instance was bound in place of the first one, and is no longer there. Usually the first instance is
     /// still alive (``UDIEntry/isAlive``).
     case replaced(Place)
     /// The binding in this context was withdrawn, because its instance was bound in another context, or because the
-    /// context that its object was attached to has ended.
+    /// object that had bound it with `multiBind` was attached to a context that has ended.
     case withdrawn(Place)
     /// The type is registered, but only under these other names; nil stands for no name.
     case otherNames([String?])
     /// An object of the requested type, or a provider that makes such objects, is registered under a different type.
     case otherType(Place)
-    /// A provider is registered under a protocol or a superclass of the requested type. It has made nothing yet, so it
-    /// is not known whether it makes instances of the requested type.
+    /// A provider is registered under a protocol or a superclass of the requested type. It keeps no instance, so it is
+    /// not known whether it makes instances of the requested type.
     case moreGeneralType(Place)
     /// The dependency is registered in the same tree, but where this lookup does not look. The associated value is the
     /// nearest such place.
@@ -40,10 +40,10 @@ public struct UDIExplanation: Sendable, Hashable {
     /// The object that asks is attached to no context, so the lookup began at `AppContext`, which does not have the
     /// dependency. The associated value is the name of the object's class.
     case unattached(String)
-    /// No dependency of the type is registered in the tree.
+    /// No dependency is registered in the tree under the requested type and name.
     case notRegistered
-    /// No dependency of the type is registered in the branch where the lookup begins. This branch was removed from its
-    /// tree, or the contexts above it are gone.
+    /// No dependency is registered under the requested type and name in the branch where the lookup begins. This branch
+    /// was removed from its tree, or the contexts above it are gone.
     case contextRemoved
     /// The provider's factory takes other arguments than it was given. The associated values are the names of the
     /// arguments' types.
@@ -54,8 +54,9 @@ public struct UDIExplanation: Sendable, Hashable {
     /// The provider's factory belongs to an actor, and the lookup ran elsewhere. The associated value is the actor's
     /// name.
     case isolatedElsewhere(String)
-    /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` can make one. The
-    /// associated value is the factory's last failure; nil if it has made something since, or has never failed.
+    /// The provider's factory is asynchronous, and the provider keeps no instance. Only `obtain` and `warmUp` can make
+    /// one. The associated value is the factory's last failure; nil if it has made something since, or has never
+    /// failed.
     case asynchronous(UDIEntry.Failure?)
     /// The dependency is registered under a type that is not `Sendable`, but the lookup is for a `Sendable` type.
     case notSendable
@@ -108,8 +109,8 @@ public struct UDIExplanation: Sendable, Hashable {
   public let search: UDISearch
   /// The reason for the answer.
   public internal(set) var cause: Cause
-  /// The contexts that were looked at, in search order. After the first few, only contexts with findings are listed,
-  /// and of these at most 100.
+  /// The contexts that were looked at, in search order. After the first few, only contexts with findings are listed. In
+  /// all, at most 100 are listed.
   public internal(set) var contexts: [Context] = []
   /// The number of contexts that were looked at and are not listed.
   public internal(set) var omittedCount = 0
@@ -148,14 +149,14 @@ extension UDIExplanation {
   /// Other places that are as near as the answer, of those that are listed. The answer takes precedence because its
   /// branch was added first.
   public var equallyNear: [Place] {
-    // A lookup ends with the level of the answer.
+    // The list of contexts ends with the level of the answer.
     let answers = contexts.compactMap { context in
       context.findings.first { isAnswer($0) }.map { Place(fullPath: context.fullPath, finding: $0) }
     }
     return Array(answers.dropFirst())
   }
 
-  /// Whether a lookup finds this.
+  /// Whether the finding is registered under the requested key, and lookups can still find it.
   package func isAnswer(_ finding: UDIEntry) -> Bool {
     finding.typeName == typeName && finding.name == name && !finding.isGone
   }

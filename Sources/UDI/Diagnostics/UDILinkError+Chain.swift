@@ -58,8 +58,8 @@ extension UDILinkError.Step {
 }
 
 extension UDILinkError {
-  /// Whether there is no such dependency, so an optional parameter gets nil: nothing is registered, or the factory
-  /// returned nil. False if the dependency could not be made for another reason.
+  /// Whether there is no such dependency, so an optional parameter gets nil: the lookup found no provider, or the
+  /// provider's factory returned nil. False if the provider could not give an instance for another reason.
   var isAbsence: Bool {
     if case .factoryReturnedNil = explanation.cause { return chain.count == 1 }
     return chain.count == 1 && explanation.failedProvider == nil
@@ -70,7 +70,7 @@ extension UDIExplanation {
   /// The provider that the lookup found but that could not give an instance.
   fileprivate var failedProvider: UDIEntry? {
     switch cause {
-    // The lookup did not get as far as to a provider.
+    // In these cases, the lookup did not get as far as the provider, or there was none yet.
     case .cameLater, .contextClosed: nil
     default: contexts.lazy.flatMap(\.findings).first { $0.isProvider && isAnswer($0) }
     }

@@ -1,4 +1,5 @@
-/// The reason why `require` found nothing, or why the dependency that it found could not be made.
+/// The reason why a verb that throws, such as `require`, found nothing, or why the dependency that it found could not
+/// be made.
 ///
 /// The first line of the description says what is missing, and who needs it. The chain follows, then advice, and then a
 /// line for each context.
@@ -85,7 +86,8 @@ extension UDILinkError: CustomStringConvertible {
     [summary, way.map { "\($0)." }, advice].compactMap(\.self).joined(separator: " ")
   }
 
-  /// What to do about it: to wait, if the lookup could not, but one of the factories that asked could have.
+  /// What to do about it. If the lookup could not wait, but one of the factories that asked could have, the advice is
+  /// to wait there.
   private var advice: String? {
     guard case .asynchronous(nil) = cause, let index = chain.lastIndex(where: \.canWait) else {
       return explanation.advice

@@ -5,9 +5,9 @@ import Synchronization
 /// A ``UDIExplanation`` uses the records of removed bindings to tell why a binding is no longer there. While recording
 /// is on, a short record is made of a binding in four cases: when its object has been released, when another instance
 /// is bound in its place, when it is withdrawn because its instance is bound in another context, and when it is
-/// withdrawn because the context that its object was attached to has ended. The record contains the binding's type and
-/// name, its context, the line that made it, the time of its removal, and the line that replaced or withdrew it, if
-/// there is one. If there are more than ``capacity`` records, the oldest are dropped.
+/// withdrawn because the object that had bound it with `multiBind` was attached to a context that has ended. The record
+/// contains the binding's type and name, its context, the line that made it, the time of its removal, and the line that
+/// replaced or withdrew it, if there is one. If there are more than ``capacity`` records, the oldest are dropped.
 ///
 /// The records of who needs what are for ``UDISnapshot/uses`` and ``UDIExplanation/dependents``. While recording is on,
 /// the library records
@@ -15,19 +15,19 @@ import Synchronization
 /// - what a ``UDIObject`` finds with its verbs and properties, and
 /// - what a factory finds in the context that it is given, and what the `onCreate` of its registration finds there.
 ///
-/// Results of `linkAll`, `updates(of:)` and `linkWhenAvailable`, and of an object's `obtain`, are not recorded. An
-/// object that was attached before recording was switched on is left out until something else is attached to its
-/// context or made for that context. If there are more than ``capacityOfUses`` records, those whose dependent or
-/// dependency is gone are dropped first, and then the oldest.
+/// Results of `linkAll` are not recorded, nor are those of an object's `updates(of:)`, `linkWhenAvailable`,
+/// `whileAvailable` and `obtain`. An object that was attached before recording was switched on is left out until
+/// something else is attached to its context or made for that context. If there are more than ``capacityOfUses``
+/// records, those whose dependent or dependency is gone are dropped first, and then the oldest.
 ///
 /// While recording is on, the library also measures how long factories take, for ``UDIEntry/lastDuration``.
 ///
 /// Records keep no object and no context alive.
 ///
-/// Recording is on by default in debug builds of the library, and off in release builds. While it is off,
-/// lookups are no slower. While it is on, a `bind` takes a little longer. Making an instance and looking
-/// something up take up to three times as long. A lookup takes no longer than before if no object was attached to its
-/// context, and nothing was made for that context.
+/// Recording is on by default in debug builds of the library, and off in release builds. While it is off, lookups are
+/// no slower. While it is on, a `bind` takes a little longer. Making an instance and looking something up take up to
+/// three times as long. A lookup takes no longer than before if no object was attached to its context, and nothing was
+/// made for that context.
 public enum UDIRecording {
   // One byte says whether recording is on and whether an observer was ever made, so that making an instance checks only
   // that byte.
@@ -68,6 +68,6 @@ public enum UDIRecording {
   /// The largest number of records of who needs what, for all contexts together.
   public static var capacityOfUses: Int { 4096 }
 
-  /// The largest number of records of removed bindings for one key in one context.
+  /// The largest number of records of removed bindings, for one key in one context, that a `bind` under this key keeps.
   static var capacityOfKey: Int { 8 }
 }

@@ -49,7 +49,8 @@ extension UDIContext {
     change { node, garbage in
       let records = UDIRecording.allUses
       var indices: [Node: Int] = [:]
-      // Of each entry, and of each object: by their addresses. All of these are alive as long as the garbage is.
+      // The positions of each entry, and of the entries of each object, by address. The garbage keeps all of these
+      // alive.
       var positions: [UInt: [UDISnapshot.Position]] = [:]
       let contexts = BreadthFirst(node).enumerated().map { index, element in
         let node = element.node

@@ -1,5 +1,5 @@
 /// A dependency without which the object cannot work. It is looked up from the object's effective context when it is
-/// first read, and kept in the same way as by ``Linked``.
+/// first read, and is held strongly until the object is attached again or detached.
 ///
 /// ```swift
 /// @Required var store: any Store
@@ -13,7 +13,7 @@ public struct Required<Dependency> {
   @usableFromInline var link: PropertyLink<Dependency>
 
   // This initialiser and the one for `Sendable` types are disfavoured, so for an optional type, the compiler chooses
-  // one of the deprecated initialisers below.
+  // the deprecated initialiser below.
 
   /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
   /// write checks this.
@@ -86,8 +86,8 @@ extension Required where Dependency: Sendable {
   }
 }
 
-// These are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
-// If they were unavailable, the compiler would accept an optional without a warning. `.ci/refused` checks this.
+// This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
+// If it were unavailable, the compiler would accept an optional without a warning. `.ci/refused` checks this.
 extension Required {
   /// Deprecated: a required dependency is not optional.
   ///

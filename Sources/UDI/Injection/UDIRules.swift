@@ -140,7 +140,7 @@ extension UDIRules {
     return add(isOnMainActor: true) { Self.fill(property.value, of: $0, by: request, from: $1) }
   }
 
-  /// Fills a property on the actor of the rule.
+  /// Fills a property if the lookup finds something. Call this only where the rule may be applied.
   ///
   /// - Returns: Whether the lookup has found something, so that `inject(into:)` counts the property.
   // This method is static, because a closure that captured these rules would hold their context, and the context holds

@@ -47,9 +47,9 @@ extension UDIKey: CustomStringConvertible {
   public var description: String { describeKey(typeName, name) }
 }
 
-/// Stops the program if a key or a registration was given a subclass that a variable of a superclass's metatype
-/// contains. The compiler would check what is registered against the superclass only, but lookups use it without a
-/// cast.
+/// Stops the program if `type` is a subclass of `expected`, the static type: a key or a registration was given a
+/// variable that contains the subclass. The compiler has checked only that what is registered is of the static type,
+/// but lookups of the subclass would use it without a cast.
 ///
 /// - Parameter place: Where the call is, if that is known, followed by a colon and a space.
 @usableFromInline

@@ -10,8 +10,8 @@
   }
 
   extension EnvironmentValues {
-    /// The context from which the views here link: ``AppContext``, or the context of
-    /// ``SwiftUICore/View/contextScope(_:setUp:)``.
+    /// The context from which the views here link: ``AppContext``, unless
+    /// ``SwiftUICore/View/contextScope(_:setUp:)`` has given them their own, or a view above has set another one.
     public var udiContext: UDIContext {
       get { self[ContextKey.self] }
       set { self[ContextKey.self] = newValue }

@@ -30,7 +30,7 @@ extension UDILinking {
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
-  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call performs a single lookup.
+  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call does not wait for changes.
   ///   - clock: Measures the time.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.

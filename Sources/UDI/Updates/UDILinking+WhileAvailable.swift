@@ -8,11 +8,10 @@ extension UDILinking {
   /// }
   /// ```
   ///
-  /// The operation begins as soon as lookups find all of the dependencies. When one of them
-  /// goes, or another instance takes its place, the operation is cancelled, and its end is awaited. As soon as all
-  /// dependencies are there again, the operation begins again, with what lookups find at that time. If an operation was
-  /// cancelled in this way, its result or error does not matter. There are never two operations at once, and none is
-  /// left when the call returns.
+  /// The operation begins as soon as lookups find all of the dependencies. When one of them goes, or another instance
+  /// takes its place, the operation is cancelled, and its end is awaited. As soon as all dependencies are there again,
+  /// the operation begins again, with what lookups find at that time. If an operation was cancelled in this way, its
+  /// result or error does not matter. There are never two operations at once, and none is left when the call returns.
   ///
   /// If the operation ends by itself, so does the call: it returns what the operation returns, and throws what the
   /// operation throws.
@@ -121,7 +120,8 @@ extension UDIContext {
       switch entry.kind {
       case .owned, .boxed: return false
       case .observed, .provider, .graphProvider: return true
-      // An instance may bind itself as soon as it is made.
+      // An instance that a look has made may have bound itself. Then the binding is found, although nothing else may
+      // hold the instance.
       case .binding: return entry.comesFromLook
       }
     }

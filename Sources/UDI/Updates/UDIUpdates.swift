@@ -8,9 +8,9 @@
 /// ```
 ///
 /// The first element is available at once. After that, there is a new element whenever the lookup would find something
-/// else: because something was bound, withdrawn or registered, because an object was released, or because contexts
-/// moved. (The release of an object that is not a ``UDIObject`` is noticed only when its binding is next touched.) A
-/// consumer that was busy gets only the latest state.
+/// else: for example, because something was bound, withdrawn or registered, because an object was released, or because
+/// contexts moved. (The release of an object that is not a ``UDIObject`` is noticed only when its binding is next
+/// touched.) A consumer that was busy gets only the latest state.
 ///
 /// If a provider's factory belongs to an actor, the instance is made there. An instance of an asynchronous factory
 /// comes when ``UDILinking/obtain(_:named:search:fileID:line:)`` has made it.

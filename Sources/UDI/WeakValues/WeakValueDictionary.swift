@@ -21,8 +21,8 @@
 /// `Double.nan`, cannot be found again, and stays.
 ///
 /// To find dead entries, a change loads a few other values for a moment. If the last other reference to one of them is
-/// dropped on another thread at that moment, the change releases the value. So do not hold a lock, while you change a
-/// dictionary, that the `deinit` of a value takes.
+/// dropped on another thread at that moment, the change releases the value. So while you change a dictionary, hold no
+/// lock that the `deinit` of a value takes.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
@@ -187,7 +187,7 @@ extension WeakValueDictionary {
     return uniqueStorage.table.remove(key)?.entry
   }
 
-  /// Dictionaries of up to this size never look for dead entries, so they may keep dead entries for ever.
+  /// Changes to a dictionary of up to this size do not look for dead entries, so it may keep dead entries for ever.
   private static var smallCount: Int { 32 }
   /// Once a dead entry has been found, the search ends after this many live entries in a row.
   private static var patience: Int { 8 }

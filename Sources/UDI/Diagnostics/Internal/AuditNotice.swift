@@ -3,10 +3,10 @@ package import Synchronization
 /// What leak audits are told about an object or a context. Audits are in `UDITesting`; while none is running, checking
 /// `isOn` is all that the library does for them.
 ///
-/// Notices are sent and read under the tree lock, so who gets one runs no user code and releases nothing.
+/// Notices are sent and received under the tree lock, so a receiver must not run user code or release an object.
 package struct AuditNotice {
   package enum Kind {
-    /// An object is being bound, or a context has come to own it.
+    /// An object is being bound, or a provider keeps it from now on.
     case registered
     /// An object is about to be attached to the context.
     case attached
@@ -14,7 +14,7 @@ package struct AuditNotice {
     case present
     /// A context has been made.
     case made
-    /// A context has a new parent.
+    /// A context has a new parent, or a new place among its siblings.
     case moved
     /// The object is an instance that a provider keeps strongly.
     case owned
@@ -32,7 +32,7 @@ package struct AuditNotice {
   package let node: Node
   /// The context; nil if it is going away, and in what `forEachBound` and `forEachHeld` list.
   package let context: UDIContext?
-  /// Where the object can be released. If it was only attached, this is not known, so the main actor is assumed.
+  /// Where the object may be released. If it was only attached, this is not known, so the main actor is assumed.
   package var reach = UDIReach.mainActor
   package var attachment: UDIAttachment?
   /// The key of the binding or of the provider.
@@ -50,7 +50,7 @@ package struct AuditNotice {
 
   /// Sends the notice.
   private func send(_ garbage: inout Garbage) {
-    // From now on, `node.context` returns the context, which is necessary if something is bound there next.
+    // Otherwise, `node.context` might be nil when something is bound there next.
     if let context { node.remember(context) }
     unsafe Self.receive(self, &garbage)
   }
@@ -59,7 +59,7 @@ package struct AuditNotice {
 // MARK: - What happens
 
 extension AuditNotice {
-  /// Sends a notice of an object that is being bound, or that a context has come to own.
+  /// Sends a notice of an object that is being bound, or that a provider keeps from now on.
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
@@ -69,9 +69,9 @@ extension AuditNotice {
     garbage.add(object, of: entry)
   }
 
-  /// Sends a notice of the context that an object is attached to, and of the one that it is about to be attached to, if
-  /// any. A context does not know which objects are attached to it, so this is done when an object binds itself or is
-  /// attached elsewhere.
+  /// Sends a notice of the context that an object is attached to, and one of the context that it is about to be
+  /// attached to, if there are such contexts. A context does not know which objects are attached to it, so this is done
+  /// whenever an object binds itself or is attached.
   @inline(never)
   static func note(
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,
@@ -115,7 +115,8 @@ extension Node {
     }
   }
 
-  /// Calls `body` with a notice of each object that the context holds, except for its children.
+  /// Calls `body` with a notice of each provider of the context, and of each instance, closer and storage that the
+  /// provider holds.
   package func forEachHeld(_ body: (AuditNotice) -> Void) {
     var providers: [Provider] = []
     treeLocked.providers.forEach { providers.append($0.provider) }

@@ -10,8 +10,8 @@ extension UDIContext {
   /// Returns the object or provider that is looking something up in this context. Do not call this under a lock.
   ///
   /// - Parameter asker: The object that looks something up, if the caller knows of one.
-  /// - Returns: Nil if recording is off, or if neither an object nor a factory is known to be looking something up.
-  ///   What an observer looks up does not count as looked up by the factory that runs meanwhile.
+  /// - Returns: Nil if recording is off, or if neither an object nor a provider is known to be looking something up.
+  ///   What an observer or a reporter looks up does not count as looked up by the factory that runs meanwhile.
   @inline(never)
   func presentDependent(_ asker: AnyObject?) -> Dependent? {
     guard UDIRecording.isOn else { return nil }

@@ -1,7 +1,6 @@
 /// The errors and reports of failed lookups.
 ///
-/// Two kinds of misses cause neither: a lookup with `link` or `linkInLine` for which nothing is registered, and one
-/// whose factory returns nil. Such a lookup ends in `UDIContext.finish` or `UDIAttachment.finish`.
+/// A lookup with `link` or `linkInLine` causes neither if nothing is registered, or if the factory returns nil.
 ///
 /// These functions are never inlined, because explanations are large values. If they were inlined, each lookup would
 /// reserve stack space for an explanation, even while it runs a factory. On a thread with a small stack, factories that
@@ -12,7 +11,7 @@ extension UDIContext {
   private static var limit: Int { 1000 }
 
   /// Returns the error to throw for a failed lookup, and tells the observer of the miss, unless the lookup was
-  /// cancelled. If a factory has thrown the error, returns it unchanged.
+  /// cancelled. Returns any error but a `ProviderFailure` unchanged: for example, one that a factory has thrown.
   @inline(never)
   func explained(_ error: any Error, _ request: LookupRequest) -> any Error {
     if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(of: request, isRequired: true, error) }
@@ -24,7 +23,7 @@ extension UDIContext {
   @inline(never)
   func linkError(_ failure: ProviderFailure, _ request: LookupRequest) -> UDILinkError {
     var explanation = explanation(of: request, limit: Self.limit, failure: failure.cause)
-    // Another thread may have registered the dependency before the explanation was made.
+    // Another thread may have registered the dependency after the lookup, before the explanation was made.
     if case .found(let place) = explanation.cause { explanation.cause = .cameLater(place) }
     return UDILinkError(explanation)
   }
@@ -40,7 +39,7 @@ extension UDIContext {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
-    // A follower waits until the instance has been made.
+    // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`.
     case _ where error.isOnlyHere && Resolution.current.read(\.isLooking): return
     // `obtain` makes the instance, and repeats the lookup.
     case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return

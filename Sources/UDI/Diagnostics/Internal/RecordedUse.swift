@@ -9,8 +9,8 @@ struct RecordedUse {
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
   /// Identifies the record under the key: the address of the provider, or of the object's attachment; and the address
-  /// of the entry that the provider's factory found, or 0. For an object, only its latest result is recorded. A factory
-  /// runs for several contexts, so each of its results is recorded.
+  /// of the entry that the provider's factory found, or 0 for an object. For an object, only its latest result under
+  /// the key is recorded. A factory may run for several contexts, so each of its results is recorded.
   fileprivate let id: [UInt]
   /// A later record has a higher number.
   fileprivate let number: Int
@@ -47,10 +47,11 @@ struct RecordedUse {
 
 /// The records of who needs what. Call everything here under the tree lock.
 extension UDIRecording {
-  /// The records, by the ids of the keys and then by their own. Guarded by the tree lock.
+  /// The records, by the ids of their keys and then by their own ids. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [UInt64: [[UInt]: RecordedUse]] = [:]
-  /// The number of records, and that of the latest record. Guarded by the tree lock.
+  /// How many records there are. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var useCount = 0
+  /// The number of the latest record (`RecordedUse.number`). Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
 
   /// All records, the oldest first.
@@ -80,7 +81,7 @@ extension UDIRecording {
     if let present = unsafe uses[entry.keyID]?[id] {
       let presentEntry = present.entry
       if let presentEntry { garbage.add(presentEntry) }
-      // The record might be that of a released object or removed provider, whose address has been used again.
+      // The record might be that of a dependent that has been released, and whose address is in use again.
       if presentEntry === entry, present.dependent != nil { return }
     } else {
       if unsafe useCount >= capacityOfUses { dropUses(&garbage) }
@@ -92,8 +93,8 @@ extension UDIRecording {
       number: lastUse)
   }
 
-  /// Drops records until a quarter of the capacity is free: first records whose dependent or dependency is gone, then
-  /// the oldest.
+  /// Drops all records whose dependent or dependency is gone, and then the oldest, until at least a quarter of the
+  /// capacity is free.
   private static func dropUses(_ garbage: inout Garbage) {
     keepUses(allUses.filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4))
   }

@@ -3,8 +3,8 @@ struct RemovedBinding {
   /// The binding, as it was removed.
   let entry: UDIEntry
   let key: KeyIdentity
-  /// When the binding was replaced, withdrawn, or found to be dead. If the object took part in the tree, its release
-  /// was noticed at once, so this is the time of the release.
+  /// When the binding was replaced, withdrawn, or found to be dead. If the object's attachment knew that the object was
+  /// bound (see `BindRequest.tellAttachment`), the release was noticed at once, so this is the time of the release.
   let time = ContinuousClock.now
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
@@ -39,8 +39,8 @@ extension UDIRecording {
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
   ///
   /// This method drops two kinds of earlier records under the same key: those whose objects have been released, because
-  /// only the new binding counts now, and those of the instance itself, which is bound again. Records of other live
-  /// objects are kept: if the new binding is removed later, they explain what became of these objects.
+  /// only the new binding counts now, and those of the instance itself, which is bound again. The latest records of
+  /// other live objects are kept: if the new binding is removed later, they explain what became of these objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
@@ -53,7 +53,7 @@ extension UDIRecording {
       extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
-    // recorded either: the new instance may have the old one's address, and could not be distinguished from it.
+    // recorded either, because this cannot always be noticed: the new instance may have the old one's address.
     guard let replaced, replaced.form.address != new.form.address else { return }
     noteRemoval(of: replaced, ifAlive: .replaced, ifDead: nil, by: new.site, &garbage)
   }
@@ -71,7 +71,8 @@ extension UDIRecording {
     by end: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
     let object = garbage.held(binding.object, binding.reach)
-    // `isOn` is checked again under the lock, so that nothing is recorded after `removeAllRecords`.
+    // `isOn` is read under the tree lock, so that nothing is recorded after `removeAllRecords`. (The callers have read
+    // it under the same lock, but only to save this call.)
     guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
     let endedBy = object == nil ? nil : end

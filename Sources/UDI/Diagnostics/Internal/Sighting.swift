@@ -4,9 +4,9 @@ struct Sighting {
   private(set) var entry: UDIEntry
   /// The binding, provider or override; nil for a removed binding.
   let source: Entry?
-  /// Where the dependency may be used. Does not matter if the object has been released.
+  /// Where the dependency may be used.
   let reach: UDIReach
-  /// The object, if it is alive. The garbage that the initialiser received keeps it alive.
+  /// The object, if it is alive; nil for a value. The garbage that the initialiser received keeps the object alive.
   let object: Unretained<AnyObject>?
   /// The provider's last failure.
   private(set) var failure: FactoryFailure?
@@ -43,15 +43,16 @@ struct Sighting {
   /// The provider, if this is a sighting of a provider or of an instance that a provider keeps.
   var provider: Provider? { source as? Provider }
 
-  /// Whether the object is an instance of the given type. If there is no object: whether the provider makes such
-  /// instances.
+  /// Whether the object is an instance of the given type. If there is no object: whether, judging by its type, the
+  /// provider makes such instances.
   func isKind(of type: Any.Type) -> Bool {
     if let object { return isInstance(type, object.object) }
     return provider.map { $0.madeType == type || UDI.isKind($0.madeType, of: type) } ?? false
   }
 
-  /// Whether a provider that has made nothing yet might make an instance of the given type, because this is one of the
-  /// type that the provider is registered as. All objects are of some types, such as `AnyObject`; these do not count.
+  /// Whether a provider that keeps no instance might make one of the given type, because each instance of the given
+  /// type is also one of the type that the provider makes. Providers that make `Any` or `AnyObject` do not count: every
+  /// object is an instance of these types.
   func mayBecome(_ type: Any.Type) -> Bool {
     guard entry.kind == .provider, let made = provider?.madeType, made != Any.self, made != AnyObject.self else {
       return false

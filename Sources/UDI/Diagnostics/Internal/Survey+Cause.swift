@@ -28,9 +28,12 @@ extension Survey {
     return explanation.cause
   }
 
-  /// Selects the removed binding that explains why a lookup finds nothing in a context. Usually, the binding that was
-  /// removed last explains it. But if its object has been released, and the object of an earlier, replaced binding is
-  /// still alive, the earlier binding does: its object would be found if the binding had not been replaced.
+  /// Selects the binding that explains why a lookup finds nothing in a context. Usually, that is the dead binding that
+  /// the context still has or, if there is none, the one that was removed last. But if its object has been released,
+  /// and the object of an earlier, replaced binding is still alive, the earlier binding explains it: its object would
+  /// be found if the binding had not been replaced.
+  ///
+  /// - Parameter gone: The dead and removed bindings, the latest first.
   private func decisive(_ gone: [UDIEntry]) -> UDIEntry? {
     guard let last = gone.first, !last.isAlive else { return gone.first }
     return gone.first { $0.kind == .replaced && $0.isAlive } ?? last

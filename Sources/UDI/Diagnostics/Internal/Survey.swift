@@ -9,9 +9,9 @@ struct Survey {
   /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
   private(set) var explanation: UDIExplanation
   private(set) var answer: Found?
-  /// The first binding under the key whose object is dead.
+  /// If there is no answer: the first dead binding under the key.
   private var firstDead: Entry?
-  /// The cause if the lookup finds nothing because it does not look in the nearest place outside.
+  /// If the dependency is in a place where the lookup does not look: the cause that names this place.
   private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Found] = []
@@ -60,7 +60,8 @@ struct Survey {
   mutating func release() { garbage.release() }
 
   /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
-  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now.
+  /// nothing, adds those that found the first dead binding. If there is none, adds those in this tree whose lookups
+  /// under the key found a dependency that has been removed since.
   private mutating func noteDependents(from first: Node) {
     let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
@@ -73,7 +74,8 @@ struct Survey {
     }
   }
 
-  /// Visits a node and all nodes below it, level by level. Stops at the end of the level on which the answer was found.
+  /// Visits a node and all nodes below it that are not in scopes, level by level. Stops at the end of the level on
+  /// which the answer was found.
   private mutating func addBranch(_ first: Node, limit: Int) {
     var levels: [Int] = []
     var nodes = BreadthFirst(first, entersScopes: false, limit: limit)
@@ -152,7 +154,7 @@ struct Survey {
   }
 
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
-  /// been released: only for these does `found` find nothing.
+  /// been released. These are the only entries for which `found` returns nil.
   private mutating func nearestPlace(below first: Node) -> UDIExplanation.Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)

@@ -1,9 +1,9 @@
-/// Whether all values of one type are also values of another. The answer is the same as that of a cast, but no value is
-/// needed.
+/// Whether all values of the type `made` are also values of the type `wanted`. The answer is the same as that of a
+/// cast, but no value is needed.
 ///
-/// The function is only for diagnosis. It handles classes and protocols, including compositions. It returns false for
-/// all other types, and for protocols that the runtime cannot find by name: private protocols, and protocols with an
-/// argument for an associated type, such as `any Collection<Int>`.
+/// The function is only for diagnosis. As `wanted`, it handles classes and protocols, including compositions. It
+/// returns false for all other types, and for protocols that the runtime cannot find by name: private protocols, and
+/// protocols with an argument for an associated type, such as `any Collection<Int>`.
 package func isKind(_ made: Any.Type, of wanted: Any.Type) -> Bool {
   func inherits<Wanted>(from _: Wanted.Type) -> Bool { made is Wanted.Type }
   if wanted is AnyClass { return inherits(from: wanted) }

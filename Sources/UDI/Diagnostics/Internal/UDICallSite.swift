@@ -1,4 +1,4 @@
-/// The place in the source where a verb was called. For the library only.
+/// The place in the source where a verb was called or a linked property was declared. For the library only.
 @safe
 public struct UDICallSite: Sendable {
   // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.

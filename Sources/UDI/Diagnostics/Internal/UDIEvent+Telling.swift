@@ -1,4 +1,4 @@
-/// Where the events come from. Do not call anything here under a lock.
+/// How the observer is notified of misses. Do not do this under a lock.
 extension UDIContext {
   /// Notifies the observer that a lookup that began here has found nothing. Does nothing if `obtain` is under way and
   /// will make what is missing, because `obtain` then repeats the lookup.

@@ -4,7 +4,7 @@ import Synchronization
 final class NamedKey: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants that are `Sendable`.
 
-  /// The type. The reference is unowned, because a `TypeIdentity` is never freed.
+  /// The type. The reference need not hold it, because a `TypeIdentity` is never freed.
   let typeReference: Unretained<TypeIdentity>
   let givenName: UDIName
 
@@ -40,7 +40,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
       unsafe table[id] = (WeakKey(object: new), Unretained(new).address)
       return new
     }
-    // Ids have 63 bits of a hash that nobody can predict. Even of a million names in use, two have the same id in only
+    // Ids have 63 bits of a hash that nobody can predict. Even of a million keys in use, two have the same id in only
     // one process out of 18 million.
     guard key.typeReference == Unretained(type), key.givenName == name else {
       fatalError("\(describeKey(type.text, name)) has the same hash as \(key)")

@@ -1,12 +1,13 @@
 import Synchronization
 
 /// The identity of a type. It stands for the text that `String(reflecting:)` returns for the type: types with the same
-/// text have the same identity. The text is compared only where it has to be (`TypeMetadata.hasTextOfItsOwn`).
+/// text have the same identity. (Protocols that are linked into two images of a process are an exception; see
+/// `UDIKey`.) The text is compared only where it has to be (`TypeMetadata.hasTextOfItsOwn`).
 ///
 /// Identities are never freed, because a program has a limited number of types.
 ///
-/// An identity is also the key of its type without a name. Its id belongs to this type alone, is never reused, and is
-/// less than `KeyIdentity.namedBit`.
+/// An identity is also the key of its type without a name. No other key ever has its id, which is less than
+/// `KeyIdentity.namedBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants and atomics.
 

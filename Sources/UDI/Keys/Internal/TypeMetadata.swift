@@ -30,7 +30,7 @@ struct TypeMetadata {
   /// Whether the type is an optional.
   var isOptional: Bool { kind == 0x202 }
 
-  /// Whether certainly no other type has the same text as this one.
+  /// Whether the type's text need not be compared with others, because no other type has the same text.
   ///
   /// The runtime makes one description for each set of protocols, and the text names all of them. A composition that
   /// consists only of protocols therefore has a unique text, as long as no protocol is linked into two images of the

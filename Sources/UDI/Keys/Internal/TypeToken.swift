@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A type's identity, together with some facts about the type. Getting a token takes two nanoseconds, except for a type
-/// that has not been seen before.
+/// A type's identity, together with some facts about the type. Getting a token takes a few nanoseconds, except for a
+/// type that has not been seen before.
 @safe
 struct TypeToken {
   // Marked safe, because every token is made from an identity or from another token's word, and identities are never
@@ -163,7 +163,7 @@ extension TypeTable {
 
   private static let lock = Lock()
   /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
-  /// the same hash, the second text's identity is stored under the next integer, and so on. Guarded by `lock`.
+  /// the same hash, the identities of all but the first are stored under the next free integers. Guarded by `lock`.
   private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
   /// How many buckets are taken. Guarded by `lock`.
   private nonisolated(unsafe) static var count = 0
@@ -227,8 +227,8 @@ extension TypeTable {
 // MARK: - Hashing
 
 /// Spreads an integer over the high bits of a word by multiplicative hashing with the golden ratio (Knuth, The Art of
-/// Computer Programming, volume 3, section 6.4). Use this only for integers such as addresses and counters, which
-/// nobody can choose in order to make them collide.
+/// Computer Programming, volume 3, section 6.4). Use this only for integers that nobody can choose in order to make
+/// them collide, such as addresses, counters and the standard library's hashes.
 @inline(__always)
 func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
   value &* Word(truncatingIfNeeded: (0x9E37_79B9_7F4A_7C15 as UInt64) >> UInt64(64 - Word.bitWidth))

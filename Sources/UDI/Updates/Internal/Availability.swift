@@ -1,11 +1,11 @@
-/// What a lookup of `whileAvailable` has found. An object is held weakly if anything else holds it, so that waiting for
+/// What a lookup of `whileAvailable` has found. An object that something else holds is held weakly, so that waiting for
 /// the other dependencies does not keep it alive.
 struct FoundDependency: @unchecked Sendable {
   // Unchecked: `whileAvailable` looks up only what is `Sendable`.
   private let entry: WeakEntry?
   private let value: Any?
 
-  /// - Parameter holdsStrongly: Whether this struct has to hold the object, because nothing else does.
+  /// - Parameter holdsStrongly: Whether this struct has to hold the object, because nothing else might.
   init<Dependency: Sendable>(_ dependency: Dependency, holdsStrongly: Bool) {
     entry = holdsStrongly ? nil : StoredForm.of(dependency, as: Dependency.self).map { WeakEntry($0) }
     value = entry == nil ? dependency : nil
@@ -51,7 +51,7 @@ final class Availability<Output: Sendable>: Sendable {
     }
   }
 
-  /// Notes that the context is closed or gone.
+  /// Notes that nothing will change any more, because the context is closed or gone, or the task is cancelled.
   func end() { state.change { $0.hasEnded = true } }
 
   /// Runs the operation whenever all dependencies are there, until the operation ends by itself.

@@ -4,20 +4,20 @@
 /// and the binding is withdrawn when the consumer releases the instance. If each of these changes led to another full
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
-/// whatever reason, watchers are notified only of `.keptOnly`. Entries that are added while a context makes an
-/// instance that it keeps are not marked, because they are added only once.
+/// whatever reason, watchers are notified only of `.keptOnly`. Entries that are added while an instance is made that is
+/// made only once (`Creation.happensOnce`) are not marked, because they are added only once, too.
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {
-  /// A provider has released the instance that it kept. Watchers are not notified, because the provider makes another
-  /// instance only when a lookup asks for one.
+  /// A provider with a synchronous factory has released the instance that it kept. Watchers are not notified, because
+  /// the provider makes another instance as soon as a lookup asks for one, but not before.
   case ignored
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
-  /// lets no provider make one.
+  /// lets no provider make one, except for a provider that is new to it.
   case keptOnly
   /// A lookup might give a different answer.
   case answer
-  /// The context is gone or closed, so there are no more changes.
+  /// The context is gone, being closed or closed, so there are no more changes.
   case end
 }
 

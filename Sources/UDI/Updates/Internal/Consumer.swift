@@ -43,8 +43,8 @@ final class Consumer<Dependency> {
   ///   task is cancelled, or if the time given to `expire` is over.
   nonisolated(nonsending) func next() async -> Dependency?? {
     while let change = await watcher.nextChange(), let context {
-      // After the change, the lookup might pass through other contexts, so the watcher is entered there. If it were
-      // entered after the lookup, a change in between would be missed.
+      // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
+      // it were entered after the lookup, a change in between would be missed.
       context.change { node, _ in node.enter(watcher) }
       let found = await look(from: context, keptOnly: change == .keptOnly)
       Schedule.reached(.hasLooked)
@@ -142,7 +142,8 @@ extension Watcher {
 }
 
 extension Entry {
-  /// The actor on which a provider has to make the instance; nil if it may be made here.
+  /// The actor on which a provider has to make the instance. Nil if the provider may make it here, if only `obtain` can
+  /// make it, or if the entry is no provider.
   fileprivate var actorToMakeOn: (any Actor)? {
     guard let provider = (self as? Alias)?.target ?? self as? Provider, !provider.isAsynchronous,
       !provider.isolation.isHere

@@ -1,13 +1,15 @@
 /// Enters watchers at nodes, and notifies those that a change might concern. Call everything here under the tree lock.
 extension Node {
-  /// Enters a watcher whose lookup begins at this node. It is entered here and at each node above that the lookup
-  /// might climb to; changes below these nodes are passed up to them.
+  /// Enters a watcher whose lookup begins at this node. It is entered here and at each node above that the lookup might
+  /// climb to. If its lookup goes down, changes below this node are passed up to it. The nodes above notify it only of
+  /// changes at themselves.
   func enter(_ watcher: Watcher) {
     watcher.leave()
     if treeLocked.state.isEnding { return Tree.notify(watcher, of: .end) }
     unsafe Watcher.count += 1
     watcher.isEntered = true
-    // While a factory waits, its lookups go up only (see `direction(of:)`), but later ones might go down, too.
+    // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
+    // might go down, too.
     watcher.looksOnlyUp = watcher.search == nil && isHandedToFactory
     watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.search ?? shared.search
     func enter(at node: Node) {
@@ -20,7 +22,8 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers entered at this node that something has changed under the given key at this node itself.
+  /// Notifies the watchers that are entered at this node, and whose lookup gets this far, that something has changed
+  /// under the given key at this node itself.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
     for watcher in watchers[key, default: [:]].values { Tree.notify(watcher, of: kind) }
@@ -36,15 +39,16 @@ extension Node {
     }
   }
 
-  /// Notifies the watchers that this node has for the given key, and those whose lookup begins above and
-  /// might find the dependency here.
+  /// Notifies all watchers that a change under the given key at this node might concern: those that are entered here,
+  /// and those whose lookup begins above and goes down to this node.
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if treeLocked.isWatched { notifyWatchers(of: .answer, to: key) }
     for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(of: .answer, belowTo: key) }
   }
 
-  /// After this node has got a new parent, notifies the watchers whose lookup passes upwards through it.
+  /// After this node has got a new parent or lost its parent, notifies the watchers whose lookup passes upwards through
+  /// this node.
   @inline(never)
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
@@ -56,8 +60,8 @@ extension Node {
     for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher, of: .answer) }
   }
 
-  /// Ends the watchers whose lookup begins here, and removes all watchers from this node, because the context has been
-  /// released or is being closed.
+  /// Ends the watchers whose lookup begins here, notifies those whose lookup might climb to here, and removes all of
+  /// them from this node, because the context has ended or is being closed.
   @inline(never)
   func endWatching() {
     for watcher in watchers.all { Tree.notify(watcher, of: .end) }

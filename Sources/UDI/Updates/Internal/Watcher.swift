@@ -22,7 +22,7 @@ final class Watcher: @unchecked Sendable {
   var looker: UInt = 0
   /// Whether the watcher is included in `count`. Guarded by the tree lock.
   var isEntered = false
-  /// The number of watchers that are entered at some node. Guarded by the tree lock.
+  /// The number of watchers that have been entered and have not left since. Guarded by the tree lock.
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
   /// The change that the consumer has not seen yet, and whether the consumer has waited long enough. A new watcher has

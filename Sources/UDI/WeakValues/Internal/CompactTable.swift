@@ -2,7 +2,7 @@
 protocol CompactTableElement {
   associatedtype Key: Equatable
   var key: Key { get }
-  /// Returns a hash that distributes the keys over all bits of a word, above all over the high ones. Small tables do
+  /// Returns a hash that distributes the keys over all bits of a word, above all over the high ones. Dense tables do
   /// not call this method.
   static func hash(_ key: Key) -> UInt
 }
@@ -13,9 +13,9 @@ extension Unretained: CompactTableElement {
   static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
 }
 
-/// A hash table in a single allocation, for programs with many small tables. An empty table takes eight bytes. A table
-/// with up to eight elements is a dense array, which is searched from front to back. A larger one uses open addressing
-/// with linear probing.
+/// A hash table in a single allocation, for programs with many small tables. An empty table is only a pointer. A table
+/// with room for up to eight elements is dense: an array that is searched from front to back. A larger one is hashed:
+/// it uses open addressing with linear probing.
 ///
 /// Elements stay where they are until the next insertion or removal. A removal leaves no marker behind: in a dense
 /// table, the last element fills the gap; in a hashed table, the elements after the gap move up (backward-shift
@@ -64,8 +64,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// A reference to an element, through which the element can be read and changed. It is valid until the next insertion
   /// or removal.
   ///
-  /// Marked safe, because all code uses the reference at once, inside the call that asked for it. The compiler cannot
-  /// check this rule.
+  /// Marked safe, because all code uses the reference before it inserts into the table or removes from it. The compiler
+  /// cannot check this rule.
   @safe
   struct ElementReference {
     fileprivate let pointer: UnsafeMutablePointer<Element>
@@ -187,8 +187,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return removed
   }
 
-  /// Removes all elements. A hashed table keeps its memory. A dense table frees it, because a lookup reads the first
-  /// element of a dense table without checking whether there is one.
+  /// Removes all elements. A hashed table keeps its memory, and a dense table frees it.
   mutating func removeAll() {
     guard let base = unsafe base else { return }
     unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }

@@ -74,7 +74,8 @@ extension StoredForm {
     wordCount = UInt8(truncatingIfNeeded: size / word)
   }
 
-  /// Returns the form of a dependency. The dependency must be kept alive as long as the form's `borrowed` is used.
+  /// Returns the form of a dependency. The dependency must be kept alive as long as the form's `object` or `borrowed`
+  /// is used.
   ///
   /// - Returns: The form; nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be
   ///   held weakly.
@@ -126,8 +127,8 @@ extension StoredForm {
 /// A weak reference to an object, together with the information that is needed to return the object as the type that it
 /// was stored under.
 ///
-/// Entries are objects, so that an index can point at them. They are immutable, so that copies of a dictionary can
-/// share them, and any thread may read them.
+/// Entries are objects, so that an index can point at them. The two properties are constants, so copies of a dictionary
+/// can share entries, and any thread may read them.
 @usableFromInline
 class WeakEntry: @unchecked Sendable {
   // Unchecked: the object need not be `Sendable`. Code that returns the object makes sure that the caller may use it:
