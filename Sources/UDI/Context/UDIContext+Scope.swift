@@ -97,14 +97,14 @@ extension UDIContext {
     var numbered = tag
     while true {
       do { return try makeScope(tag: numbered, search: search) } catch {
-        if case .closed = error { return closedScope(tag: tag, verb) }
+        if case .closed = error { return closedScope(tag: tag, search, verb) }
         numbered = "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)"
       }
     }
   }
 
-  private func closedScope(tag: String, _ verb: String) -> UDIContext {
-    let scope = UDIContext(tag: tag)
+  private func closedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
+    let scope = UDIContext(tag: tag, search: search ?? self.search)
     change { node, garbage in
       node.reportClosed(verb, of: "a scope", at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in

@@ -62,7 +62,7 @@ extension InstanceKeeper {
       }
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.rememberWithoutParent`).
-      if AuditNotice.isOn { node.remember(owner ?? context) }
+      if AuditNotice.isOn, servesAllLookups { node.remember(owner ?? context) }
       let new: Creation
       if case .thread(let thread) = waiter {
         new = thread.read { $0.spareCreation.take() } ?? Creation(on: thread)

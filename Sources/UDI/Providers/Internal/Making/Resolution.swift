@@ -214,7 +214,7 @@ extension Resolution {
       if isSame { throw ProviderFailure.cycle(keys(from: index) + [provider.key]) }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(keys(from: latest ?? index) + [provider.key]) }
     }
-    if isTooDeep() { throw unsafe ProviderFailure.cycle(keys(from: frames.count - 10) + [provider.key]) }
+    if isTooDeep() { throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key]) }
   }
 
   /// Whether two sets of arguments for the given provider are equal. Arguments that are not `Hashable` cannot be
