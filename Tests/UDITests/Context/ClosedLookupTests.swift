@@ -90,6 +90,9 @@ import Testing
     let session = try root.makeScope(tag: "session")
     try await session.close()
     await session.withScope(tag: "view") { #expect($0.link((any Service).self) === service && $0.parent == nil) }
+    await session.withScope(tag: "view", search: .local) {
+      #expect($0.link((any Service).self) == nil && $0.search == .local)
+    }
     let closing = try root.makeChild(tag: "closing")
     closing.provide(1) { [service] _ in
       await closing.withScope(tag: "view") { scope in
