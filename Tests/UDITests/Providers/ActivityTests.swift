@@ -193,6 +193,21 @@ import Testing
     while context.change({ node, _ in node.creation != nil }) { await Task.yield() }
   }
 
+  /// One reset empties several storages. What stands for them ends in the order in which it began.
+  @Test func resetsOfStoragesLeaveNothingBehind() {
+    let context = one
+    onThreads(1) { _ in
+      for name in ["1", "2", "3"] {
+        let lifetime = UDILifetime("stored", storage: .custom { SharedCreationTests.Strong() })
+        context.register((any Alpha).self, named: UDIName(name), lifetime: lifetime) { Made() }
+        _ = context.link((any Alpha).self, named: UDIName(name))
+      }
+      context.reset()
+      let left = Tree.change { _ in Resolution.current.read { $0.creations.count } }
+      #expect(left == 0)
+    }
+  }
+
   /// While a context is being closed, nothing is made there, for other arguments neither.
   @Test func nothingIsMadeForOtherArgumentsDuringAClose() async throws {
     let (context, made, journal) = (one, Tally(), Journal())

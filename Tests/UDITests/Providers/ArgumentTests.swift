@@ -73,6 +73,17 @@ import UDI
     #expect(census.everBorn == 2_000 && census.alive < 200)
   }
 
+  @Test func argumentsWithEqualHashesAreDifferentInAGraph() throws {
+    let witness = Made()
+    context.register((any Beta).self, lifetime: .graph) { (_, bucket: Bucket) in Made("\(bucket.number)") }
+    context.register((any Alpha).self) { context in
+      let parts = try [1, 9, 1].map { try context.require((any Beta).self, with: Bucket(number: $0, witness: witness)) }
+      return Made("a", parts: parts)
+    }
+    let parts = try #require(context.link((any Alpha).self) as? Made).parts.map { $0 as? Made }
+    #expect(parts.map { $0?.label } == ["1", "9", "1"] && parts[0] === parts[2])
+  }
+
   /// All of them have the same hash, so only `==` distinguishes them, and `==` links.
   struct Clumsy: Hashable, Sendable {
     let number: Int

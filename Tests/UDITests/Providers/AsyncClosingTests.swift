@@ -184,6 +184,36 @@ import Testing
     #expect(journal.all == ["made", "closed"])
   }
 
+  /// Nobody waits for the child's close, which a factory there has begun. But then the parent's close has its error.
+  @Test func anErrorThatACloseAboveGetsIsNotReported() async throws {
+    let (context, closes, go) = (context, Latch(), Latch())
+    let child = try context.makeChild(tag: "child")
+    child.provide(1) { _ in
+      closes.arrive()
+      await go.wait()
+      throw OutOfOrder()
+    }
+    child.register((any Service).self, lifetime: .context) { _ async throws in
+      try await child.close()
+      return Plain()
+    }
+    let (failures, complaints) = await MisuseLog.during { () -> [UDIFailure]? in
+      _ = try? await child.obtain((any Service).self)
+      await closes.wait()
+      let closing = Task { () -> [UDIFailure]? in
+        do { try await context.close() } catch { return (error as? UDICloseError)?.failures }
+        return nil
+      }
+      while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+      go.arrive()
+      let failures = await closing.value
+      for _ in 0..<100 { await Task.yield() }
+      return failures
+    }
+    #expect(failures?.map(\.fullPath) == [["context", "child"]])
+    #expect(complaints.isEmpty, "\(complaints)")
+  }
+
   @Test func aLateInstanceDropsNoOther() async throws {
     let (context, begun, cancelled, journal) = (context, Latch(), Latch(), journal)
     context.register((any Loose).self, lifetime: .context) { (_, number: Int) in

@@ -84,6 +84,17 @@ import Testing
     #expect(misuse.isEmpty, "\(misuse)")
   }
 
+  @Test func whoWaitsAboveForAnotherTypeGetsItToo() async throws {
+    let child = try context.makeChild(tag: "child")
+    child.register(Plain.self, lifetime: .context) {
+      await Task.yield(); return Plain()
+    }.implements((any Service).self)
+    let waiting = Task { [context] in try await context.linkWhenAvailable((any Service).self) }
+    for _ in 0..<100 { await Task.yield() }
+    let made = try await child.obtain(Plain.self)
+    #expect(try await waiting.value === made)
+  }
+
   @Test func updatesTellOfAReset() async throws {
     context.register((any Service).self, lifetime: .context) {
       await Task.yield(); return Plain()

@@ -413,6 +413,30 @@ private struct Loosely {
     #expect(journal.all == ["returned", "returned a value", "thrown"] && result == 2)
   }
 
+  /// The operation has begun to close its scope, and has not waited for the end. That is awaited nevertheless.
+  @Test func aScopeThatIsBeingClosedIsAwaited() async throws {
+    let (root, journal) = (UDIContext(tag: "root"), Journal())
+    let (begun, inside, go) = (Signal(), Signal(), Signal())
+    let scoping = Task {
+      await root.withScope(tag: "scope") { scope async in
+        scope.provide(1) { _ in
+          begun.send()
+          await go.wait()
+          journal.add("closed")
+        }
+        Task { try await scope.close() }
+        await begun.wait()
+        inside.send()
+      }
+      journal.add("returned")
+    }
+    await inside.wait()
+    for _ in 0..<100 { await Task.yield() }
+    go.send()
+    await scoping.value
+    #expect(journal.all == ["closed", "returned"])
+  }
+
   @Test func errorsOfAScopesClosersAreReported() async throws {
     let root = UDIContext(tag: "root")
     let (_, complaints) = await MisuseLog.during {

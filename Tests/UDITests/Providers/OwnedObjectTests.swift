@@ -58,6 +58,18 @@ import Testing
     }
   }
 
+  /// What no context owns keeps its context alive, as anything that a caller attaches does.
+  @Test(arguments: [UDILifetime.unique, .graph, .weak])
+  func whatIsNotOwnedHoldsItsContext(_ lifetime: UDILifetime) throws {
+    func make() throws -> Member {
+      let context = UDIContext(tag: "holder")
+      context.register((any Service).self, lifetime: lifetime) { Member() }
+      return try #require(context.link((any Service).self) as? Member)
+    }
+    let member = try make()
+    #expect(member.attachedContext?.tag == "holder")
+  }
+
   @Test func whatOutlivesItsContextSaysSo() throws {
     let (member, misuse) = try MisuseLog.during { () -> Member in
       let context = UDIContext(tag: "owner")

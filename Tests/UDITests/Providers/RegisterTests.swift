@@ -4,6 +4,30 @@ import UDI
 @Suite struct RegisterTests {
   let context = UDIContext(tag: "context")
 
+  protocol Lettered: AnyObject, Sendable { var letter: String { get } }
+  protocol Numbered: AnyObject, Sendable { var number: Int { get } }
+  protocol Priced: AnyObject, Sendable { var price: Int { get } }
+  final class Item: Lettered, Numbered, Priced { let (letter, number, price) = ("i", 7, 9) }
+
+  /// A reference to a type of two protocols takes three words, and the last one is needed to use the second protocol.
+  /// The two types take turns, so that nothing is right because it was there before.
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context])
+  func typesOfTwoProtocolsAreWhole(_ lifetime: UDILifetime) {
+    context.register((any Lettered & Numbered).self, lifetime: lifetime) { Item() }
+    context.register((any Lettered & Priced).self, lifetime: lifetime) { _ in Item() }
+    context.register((any Lettered & Numbered).self, named: "with", lifetime: lifetime) { (_, _: Int) in Item() }
+    context.register((any Lettered & Priced).self, named: "with", lifetime: lifetime) { (_, _: Int) in Item() }
+    for _ in 0..<3 {
+      let numbered = context.link((any Lettered & Numbered).self)
+      let priced = context.link((any Lettered & Priced).self)
+      #expect(numbered?.letter == "i" && numbered?.number == 7 && priced?.letter == "i" && priced?.price == 9)
+      let numberedWith = context.link((any Lettered & Numbered).self, named: "with", with: 1)
+      let pricedWith = context.link((any Lettered & Priced).self, named: "with", with: 1)
+      #expect(numberedWith?.letter == "i" && numberedWith?.number == 7)
+      #expect(pricedWith?.letter == "i" && pricedWith?.price == 9)
+    }
+  }
+
   @Test func theTypeMayBeInferred() {
     context.register { Made("inferred") }
     context.register(lifetime: .context) { (_: UDIContext) in Member("member") }

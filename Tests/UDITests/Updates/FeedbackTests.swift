@@ -322,6 +322,36 @@ import UDI
     for consumer in [consumer, others] { await consumer.end() }
   }
 
+  @Test("What a factory binds is no news, also after it has had something made that is kept")
+  func afterSomethingKept() async {
+    root.register((any Other).self, lifetime: .context) { Plain("part") }
+    root.register((any Service).self) { context in
+      _ = context.link((any Other).self)
+      return Member("made") { $0.bind($0, as: (any Service).self) }
+    }
+    let consumer = Follower(root.updates(of: (any Service).self))
+    await settle()
+    #expect(consumer.seen == ["made"])
+    await consumer.end()
+  }
+
+  @Test("What is bound for a while, when something kept is made for a look, is no news to that consumer")
+  func boundForAWhile() async {
+    root.register((any Other).self, lifetime: .context) { context in
+      context.bind(Plain("brief"), as: (any Service).self)
+      context.unbind((any Service).self)
+      return Plain("part")
+    }
+    root.register((any Service).self) { context in
+      _ = context.link((any Other).self)
+      return Plain("made")
+    }
+    let consumer = Follower(root.updates(of: (any Service).self))
+    await settle()
+    #expect(consumer.seen == ["made"])
+    await consumer.end()
+  }
+
   @Test("A provider that fails is asked once by each consumer, whatever it binds before", arguments: [1, 2, 3])
   func failures(_ count: Int) async {
     for lifetime in [UDILifetime.unique, .graph, .weak, .context] {
