@@ -1,7 +1,7 @@
 import Testing
 import UDI
 
-@Suite struct SharedCreationTests {
+@Suite(.unlessItHangs) struct SharedCreationTests {
   static let lifetimes = [
     UDILifetime.weak, .context, UDILifetime("own"), UDILifetime("mine", storage: .custom { Strong() }),
   ]

@@ -3,7 +3,7 @@ import TreeModel
 import UDI
 
 /// Custom storages, and what happens while they are in the middle of an operation.
-@Suite struct StorageTests {
+@Suite(.unlessItHangs) struct StorageTests {
   let context = UDIContext(tag: "context")
   let census = Census()
 

@@ -86,7 +86,6 @@ class Creation: Activity, @unchecked Sendable {
   /// Ends the creation, and wakes those that wait for it. The caller must hold it, so that it is not released under the
   /// lock. Call this under the tree lock.
   final func end(_ outcome: @autoclosure () -> Outcome) {
-    let isDropped = droppedBy != nil
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
     thread?.read { thread in
       if thread.creation === self {
@@ -98,7 +97,7 @@ class Creation: Activity, @unchecked Sendable {
       // Keeping this one for the next instance saves one allocation for each kept instance, and a tenth of the row
       // "scope" of `Benchmarks/instructions`. A creation that holds a context or a cache is not reused: `begin` would
       // release them under the lock.
-      if !isDropped, !hasBeenAwaited, owner == nil, cache == nil { thread.spareCreation = self }
+      if !hasBeenAwaited, owner == nil, cache == nil { thread.spareCreation = self }
     }
     // A creation that nothing has waited for is not marked as ended, because it may be used again.
     guard hasBeenAwaited else { return }
