@@ -49,7 +49,7 @@ extension Edges {
   @inline(never)
   private static func fillStack(down address: UInt, _ body: () throws -> Product) throws -> Product {
     try unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { buffer in
-      let here = unsafe UInt(bitPattern: buffer.baseAddress)
+      let here = UInt(bitPattern: buffer.baseAddress)
       return here < address ? try body() : try fillStack(down: address, body)
     }
   }
