@@ -27,30 +27,29 @@ extension Edges {
       context.register(Product.self) { context in try context.withScope(tag: "child") { try $0.require(Product.self) } }
       return try context.require(Product.self)
     }
-    // The caller's own recursion has filled the stack, so a few factories are already too many.
+    // Each factory fills so much of the stack that less than ten are already too many.
     onStack(kibibytes, "few factories") {
       let context = UDIContext(tag: "context")
+      let reserve = min(max(kibibytes << 8, 56 << 10), 128 << 10)
       for number in 0..<20 {
         context.register(Product.self, named: UDIName(number)) { context in
-          try context.require(Product.self, named: UDIName(number + 1))
+          var mark: UInt8 = 0
+          let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
+          return try fillStack(downTo: here - UInt(kibibytes << 10 - reserve) / 8) {
+            try context.require(Product.self, named: UDIName(number + 1))
+          }
         }
       }
       context.register(Product.self, named: 20) { Product() }
-      var top: UInt8 = 0
-      let address = unsafe withUnsafeMutablePointer(to: &top) { UInt(bitPattern: $0) }
-      let reserve = min(max(kibibytes << 8, 56 << 10), 128 << 10) * 9 / 10
-      return try fillStack(down: address - UInt(kibibytes << 10 - reserve)) {
-        try context.require(Product.self, named: 0)
-      }
+      return try context.require(Product.self, named: 0)
     }
   }
 
   /// Fills the stack down to an address, and then calls a body.
   @inline(never)
-  private static func fillStack(down address: UInt, _ body: () throws -> Product) throws -> Product {
+  private static func fillStack(downTo address: UInt, _ body: () throws -> Product) throws -> Product {
     try unsafe withUnsafeTemporaryAllocation(byteCount: 1024, alignment: 16) { buffer in
-      let here = UInt(bitPattern: buffer.baseAddress)
-      return here < address ? try body() : try fillStack(down: address, body)
+      UInt(bitPattern: buffer.baseAddress) < address ? try body() : try fillStack(downTo: address, body)
     }
   }
 

@@ -39,7 +39,8 @@ extension UDIEntry {
 
   /// A phrase that says what a context has, for a list.
   ///
-  /// - Parameter wanted: The key that is looked up. It is not repeated.
+  /// - Parameter wanted: The key that the explanation is about. The phrase names the entry's own key only if it is a
+  ///   different one.
   func listed(for wanted: String) -> String {
     let age = deadFor?.inWords
     let what =

@@ -51,8 +51,7 @@ extension UDIAttachment {
     }
   }
 
-  /// Lets a binding that `multiBind` has made end with the context that the object is attached to. Called under the
-  /// tree lock.
+  /// Makes a binding of `multiBind` end with the context that the object is attached to. Called under the tree lock.
   private func letEndWithOwnContext(_ binding: Binding, _ garbage: inout Garbage) {
     // The context might have refused the binding.
     guard binding.node != nil, case .attached(let own) = state else { return }

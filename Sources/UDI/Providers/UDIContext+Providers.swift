@@ -50,7 +50,11 @@ extension UDIContext {
   /// Releases the instances that the providers of this context keep; those of other contexts stay, and so does what
   /// `provide` was given. The next link makes a new instance.
   ///
-  /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
+  /// Instances that were registered with `onClose` are dropped without being closed, and are reported as
+  /// ``UDIMisuse/Kind/unclosed``. While the context is being closed, this method does nothing.
+  ///
+  /// - Complexity: O(providers of this context and the instances that they keep), and O(log siblings) on each level
+  ///   upwards at which the answer changes.
   public func reset() { reset { _ in true } }
 
   /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay,

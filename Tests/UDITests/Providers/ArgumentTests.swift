@@ -234,7 +234,7 @@ import UDI
 
   struct Opaque: Sendable {}
 
-  @Test func keptInstancesTakeHashableArguments() {
+  @Test func keptInstancesTakeHashableArguments() async throws {
     context.defaultLifetime = .context
     context.register((any Alpha).self) { (_, _: Opaque) in Made() }
     context.register((any Beta).self, lifetime: .unique) { (_, _: Opaque) in Made() }
@@ -242,6 +242,8 @@ import UDI
     #expect(error?.cause == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
     #expect(error?.description.contains("cannot be compared.\nMake them Hashable") == true)
     #expect(context.link((any Beta).self, with: Opaque()) != nil)
+    context.register(Made.self, lifetime: .unique) { (_, _: Opaque) async in Made() }
+    #expect(try await context.obtain(Made.self, with: Opaque()) !== context.obtain(Made.self, with: Opaque()))
     // An instance that takes no arguments is not given, either.
     context.register((any Gamma).self) { Made() }
     let kept = context.link((any Gamma).self)

@@ -37,7 +37,8 @@ struct Sighting {
     (source, reach) = (nil, record.reach)
   }
 
-  /// The addresses of the entry and of the object, if they are there.
+  /// The addresses of `source` and of the object, as far as they are not nil. Snapshots find an entry's position by
+  /// them.
   var addresses: [UInt] { [source.map { Unretained($0).address }, object?.address].compactMap(\.self) }
 
   /// The provider, if this is a sighting of a provider or of an instance that a provider keeps.

@@ -87,8 +87,8 @@ extension Binding {
 // withdrawn.
 
 extension Binding {
-  /// Lets a binding that `multiBind` has made end with the given context, in addition to the context that the binding
-  /// is in. The given context replaces the one that an earlier call has given. Called under the tree lock.
+  /// Makes a binding of an object's `multiBind` end as soon as the given context ends, too, and not only with the
+  /// context that it is in. A later call replaces the given context. Called under the tree lock.
   ///
   /// - Parameter other: The node of the given context, which must not be ending; nil if there is none.
   final func end(with other: Node?) {

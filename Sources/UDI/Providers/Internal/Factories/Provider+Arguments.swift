@@ -1,16 +1,18 @@
 /// The arguments with which a provider makes instances.
 extension Provider {
-  /// Returns a key by which to find an instance that was made from these arguments, or nil if there are no arguments.
+  /// Returns a key by which to find an instance that was made from these arguments. Nil if there are no arguments, or
+  /// if nobody will look for the instance and an argument is not `Hashable`.
   ///
   /// - Throws: `ProviderFailure.arguments` if the number does not match; `ProviderFailure.unhashable` if an argument is
-  ///   not `Hashable`.
+  ///   not `Hashable`, unless the lifetime is `.unique`.
   final func key(of arguments: Arguments?) throws -> ArgumentKey? {
     if arguments == nil, wanted == nil { return nil }
     guard (arguments?.type.count ?? 0) == argumentCount else {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
     }
     guard let arguments else { return nil }
-    guard let key = arguments.key(for: self) else {
+    let key = arguments.key(for: self)
+    if key == nil, sharing != .unique {
       throw ProviderFailure.unhashable(arguments.values.filter { !($0 is any Hashable) }.map { type(of: $0) })
     }
     return key

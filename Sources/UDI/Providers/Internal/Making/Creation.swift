@@ -5,7 +5,7 @@
 /// fills. Others wait for these in the same way, although no instance is being made.
 class Creation: Activity, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `cache` and `happensOnce` are also read
-  // without it, by the thread or the task that makes the instance; only `begin` writes them, before that.
+  // without it, by the thread or the task that has begun the creation; only `begin` writes them, before that.
 
   enum Outcome {
     case made(Instance)
