@@ -7,8 +7,8 @@ class Entry: WeakEntry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock; `Node.attempt`, which runs without it, reads only what is
   // constant while a slot refers to the entry.
 
-  /// How a lookup handles the entry. The kinds of providers come last, because callers ask with `>=` whether an entry
-  /// is a provider.
+  /// How a lookup handles the entry. The order matters: kinds with a weakly held object come first, providers last, and
+  /// both are asked for by comparing.
   enum Kind: UInt8 {
     /// A bound instance, which something else holds.
     case binding
@@ -94,23 +94,21 @@ extension Entry {
   /// do.
   @inline(__always)
   func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    switch kind {
-    case .binding, .observed:
+    if kind.rawValue <= Kind.observed.rawValue {
       guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
       guard let object else { return .undecided }
       unsafe form.write(object, to: memory)
       return .written
-    case .owned:
-      guard let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else { return .provided(self) }
-      guard registered.fits(wanted) else {
-        return registered.isRefused(to: wanted.reach) ? .provided(self) : .object(owned)
-      }
-      unsafe form.write(owned, to: memory)
-      return .written
-    case .graphProvider: return unsafe answerFromGraph(wanted, into: memory)
-    // The caller has it made, or takes it out of its box, while no lock is held.
-    case .boxed, .provider: return .provided(self)
     }
+    guard kind == .owned, let owned = unsafe unsafeDowncast(self, to: InstanceEntry.self).owned else {
+      // The caller has the instance made, or takes it out of its box, while no lock is held.
+      return kind == .graphProvider ? unsafe answerFromGraph(wanted, into: memory) : .provided(self)
+    }
+    guard registered.fits(wanted) else {
+      return registered.isRefused(to: wanted.reach) ? .provided(self) : .object(owned)
+    }
+    unsafe form.write(owned, to: memory)
+    return .written
   }
 
   /// Answers a lookup with arguments, or for a fresh instance: with the provider itself instead of what it keeps.
