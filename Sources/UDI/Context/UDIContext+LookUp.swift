@@ -196,10 +196,7 @@ extension UDIContext {
     of entry: Entry, _ request: LookupRequest, with arguments: Arguments?, into memory: InstanceMemory
   ) throws -> Bool {
     if entry.registered.isRefused(to: request.reach) { throw ProviderFailure.notSendable }
-    if let arguments, entry.kind.rawValue >= Entry.Kind.provider.rawValue {
-      let provider = unsafe unsafeDowncast(entry, to: Provider.self)
-      try provider.rejectArguments(arguments, of: request.reach)
-    }
+    if request.reach == .mainActor, let arguments { try (entry as? Provider)?.rejectArguments(arguments) }
     guard let instance = try entry.instance(for: self, with: arguments, isFresh: request.isFresh) else { return false }
     guard memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) else {
       throw ProviderFailure.nothing

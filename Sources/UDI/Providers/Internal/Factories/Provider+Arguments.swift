@@ -21,13 +21,12 @@ extension Provider {
   /// Rejects arguments that might not be `Sendable` if the factory was promised `Sendable` ones: the factory could send
   /// them to another actor or thread. Every factory of a `Sendable` dependency has this promise.
   ///
-  /// - Parameter reach: The reach of the link that passes the arguments. If it is `anywhere`, the compiler has already
-  ///   checked that they are `Sendable`.
+  /// Only the links whose reach is the main actor need this. For all others, the compiler has checked the arguments.
+  ///
   /// - Throws: `ProviderFailure.argumentNotSendable`.
-  final func rejectArguments(_ arguments: Arguments?, of reach: UDIReach) throws {
-    guard reach == .mainActor, let arguments else { return }
+  final func rejectArguments(_ arguments: Arguments) throws {
     // An alias passes its arguments on to its target.
-    if let alias = self as? Alias { return try alias.target.rejectArguments(arguments, of: reach) }
+    if let alias = self as? Alias { return try alias.target.rejectArguments(arguments) }
     guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
     for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
       throw ProviderFailure.argumentNotSendable(type(of: argument))
