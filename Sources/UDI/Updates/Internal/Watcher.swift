@@ -13,8 +13,8 @@ final class Watcher: @unchecked Sendable {
 
   /// The nodes where the watcher is entered. Its lookup begins at the first of them. Guarded by the tree lock.
   var nodes: [Node] = []
-  /// The direction of the lookup: `search`, or else the context's own search; `lineage` if `looksOnlyUp`. Guarded by the
-  /// tree lock.
+  /// The direction of the lookup: `search`, or else the context's own search; `lineage` if `looksOnlyUp`. Guarded by
+  /// the tree lock.
   var direction = UDISearch.lineage
   /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
   /// `lineage`. Guarded by the tree lock.
