@@ -1,4 +1,5 @@
 import UDI
+import UDIInspector
 
 /// A tree to look at, with the objects that are alive in it.
 final class SampleTree {

@@ -3,7 +3,7 @@
 ///
 /// The first line of the description says what is missing, and who needs it. The chain follows, then advice, and then a
 /// line for each context.
-public struct UDILinkError: Error, Sendable, Hashable {
+public struct UDILinkError: Error, Sendable, Equatable {
   /// What was missing, where it was looked up, and the cause.
   public internal(set) var explanation: UDIExplanation
 
@@ -21,10 +21,10 @@ public struct UDILinkError: Error, Sendable, Hashable {
   public var cause: UDIExplanation.Cause { explanation.cause }
 
   /// One step of the chain from the asker to the missing dependency.
-  public struct Step: Sendable, Hashable {
+  public struct Step: Sendable, Equatable {
     /// The kinds of steps.
     @nonexhaustive
-    public enum Kind: Sendable, Hashable {
+    public enum Kind: Sendable, Equatable {
       /// An object whose verb was called, or one of whose properties is a dependency.
       case object
       /// A provider whose factory asked for the next step.

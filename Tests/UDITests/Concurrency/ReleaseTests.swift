@@ -1,6 +1,7 @@
 #if DEBUG
   import Testing
   import UDI
+  import UDIInspector
   import UDITesting
 
   /// Under a lock, the library loads weak references only to check what is alive. Such a reference can suddenly be the

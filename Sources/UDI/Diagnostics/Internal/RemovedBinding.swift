@@ -1,5 +1,5 @@
 /// The record of a binding that has been removed.
-struct RemovedBinding {
+final class RemovedBinding {
   /// The binding, as it was removed.
   let entry: UDIEntry
   let key: KeyIdentity
@@ -11,6 +11,11 @@ struct RemovedBinding {
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: UDIReach
+
+  init(_ entry: UDIEntry, of binding: Binding, _ object: AnyObject?) {
+    (self.entry, key, reach) = (entry, binding.key, binding.reach)
+    self.object = object
+  }
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
@@ -77,9 +82,8 @@ extension UDIRecording {
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
     let endedBy = object == nil ? nil : end
     unsafe lastNumber += 1
-    unsafe records[lastNumber] = RemovedBinding(
-      entry: UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy), key: binding.key,
-      object: object, reach: binding.reach)
+    let entry = UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy)
+    unsafe records[lastNumber] = RemovedBinding(entry, of: binding, object)
     unsafe records[lastNumber - capacity] = nil
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)

@@ -1,6 +1,6 @@
 /// An entry that a context has or had, as seen under the tree lock, with what is needed later to find the cause of a
 /// lookup's answer.
-struct Sighting {
+final class Sighting {
   private(set) var entry: UDIEntry
   /// The binding, provider or override; nil for a removed binding.
   let source: Entry?

@@ -40,7 +40,7 @@ extension Node {
   private var contextsAbove: Ancestors { Ancestors(upcoming: shared.parent) { $0.shared.parent } }
 
   /// The root of the tree.
-  var root: Node { andAncestors.reduce(self) { $1 } }
+  package var root: Node { andAncestors.reduce(self) { $1 } }
 }
 
 /// A node, and then one node after another up the tree. A loop over them allocates no memory.
