@@ -25,14 +25,15 @@ extension Node {
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
   /// it. Do not call this under a lock.
   ///
-  /// - Parameter condition: Whether to end the context now. Called under the tree lock.
-  /// - Returns: Whether the context has ended, now or before; false if `condition` is false.
-  func end(where condition: (Node) -> Bool) -> Bool {
+  /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
+  /// - Returns: True if this call has ended the context, false if it had ended before, and nil if it was left as it is.
+  @discardableResult
+  func end(onlyIfAtOnce atOnce: Bool) -> Bool? {
     var content = Content()
     var children: [UDIContext] = []
-    let hasEnded = Tree.change { garbage in
-      guard condition(self) else { return false }
-      if treeLocked.state == .closed { return true }
+    let isNew = Tree.change { garbage -> Bool? in
+      if treeLocked.state == .closed, !atOnce || treeLocked.extras?.closing == nil { return false }
+      if atOnce, !canEndAtOnce { return nil }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       parent?.disown(self, &garbage)
@@ -43,7 +44,7 @@ extension Node {
     }
     _ = consume content
     withExtendedLifetime(children) {}
-    return hasEnded
+    return isNew
   }
 
   /// What a context contained. It is released while no lock is held.
@@ -59,7 +60,7 @@ extension Node {
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isReachable: Whether lookups might still read the slots.
   /// - Returns: The children, the last one first.
-  @inline(__always)
+  @inline(never)
   private func empty(
     into content: inout Content, goingOnAt above: Node?, isReachable: Bool, _ garbage: inout Garbage
   ) -> [UDIContext] {

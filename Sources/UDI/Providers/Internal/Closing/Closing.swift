@@ -131,7 +131,7 @@ final class Closing: Activity, @unchecked Sendable {
     while let step = steps.popLast() { await take(step) }
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
-    for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
+    for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     // Step 7. The observer is notified before the callers that wait go on.
     if UDIObserver.mayExist {
       UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }

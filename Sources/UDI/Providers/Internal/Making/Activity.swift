@@ -121,13 +121,9 @@ class Activity: @unchecked Sendable {
   }
 
   /// Removes a waiter and resumes its task. Do not call this under a lock.
-  ///
-  /// - Parameter body: Called under the tree lock if the waiter was still there.
-  final func leave(_ number: UInt, _ body: () -> Void) {
+  final func leave(_ number: UInt) {
     let (waiter, continuation) = Tree.change { _ in
-      let waiter = unsafe queue?.waiters.removeValue(forKey: number)
-      if waiter != nil { body() }
-      return (waiter, unsafe queue?.continuations.removeValue(forKey: number))
+      unsafe (queue?.waiters.removeValue(forKey: number), queue?.continuations.removeValue(forKey: number))
     }
     continuation?.resume()
     _ = consume waiter

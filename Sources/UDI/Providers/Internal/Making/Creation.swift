@@ -132,7 +132,7 @@ class Creation: Activity, @unchecked Sendable {
   var outcomeForWaiters: Outcome { outcome ?? .undecided }
 
   /// Removes a waiter whose task has been cancelled.
-  func abandon(_ number: UInt) { leave(number) {} }
+  func abandon(_ number: UInt) { leave(number) }
 
   /// Raises the priority of the task that makes the instance, if there is one, to that of the current task.
   func raisePriority() {}
