@@ -63,7 +63,7 @@ extension UDIAttachment {
   var bindings: [Binding] {
     var made: [Binding] = []
     InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { if $0.binder == .instance { made.append($0) } }
-    unsafe bindingsOfOthers.forEach { made.append($0.object) }
+    unsafe bindingsOfOthers.forEach { made.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
     return made
   }
 }

@@ -58,7 +58,7 @@ public final class UDIAttachment: Sendable {
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
-  nonisolated(unsafe) var bindingsOfOthers = CompactTable<Unretained<DetailedBinding>>()
+  nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
   /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
   /// check whether an object's class conforms to `UDIObject`. The first such check is slow, because the runtime goes

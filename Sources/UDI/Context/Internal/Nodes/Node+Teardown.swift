@@ -1,3 +1,10 @@
+/// The contexts that a thread has yet to release, because it is dismantling their parents.
+final class Teardown {
+  fileprivate var children: [UDIContext]
+
+  fileprivate init(_ children: [UDIContext]) { self.children = children }
+}
+
 /// The end of a context.
 extension Node {
   /// Removes the node of a dying context from everything that refers to it. Do not call this under a lock.
@@ -14,12 +21,13 @@ extension Node {
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
       if children.isEmpty { return }
-      let thread = currentThread()
-      isOutermost = unsafe Tree.teardowns[thread] == nil
-      unsafe Tree.teardowns[thread, default: []] += children
+      let thread = UInt64(currentThread())
+      if let outer = unsafe Tree.teardowns[thread] { return outer.children += children }
+      isOutermost = true
+      unsafe Tree.teardowns[thread] = Teardown(children)
     }
     _ = consume content
-    while isOutermost, let next = Self.nextPending(currentThread()) { _ = consume next }
+    while isOutermost, let next = Self.nextPending(UInt64(currentThread())) { _ = consume next }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
@@ -88,9 +96,9 @@ extension Node {
     return children
   }
 
-  private static func nextPending(_ thread: UInt) -> UDIContext? {
+  private static func nextPending(_ thread: UInt64) -> UDIContext? {
     Tree.change { _ in
-      if let next = unsafe Tree.teardowns[thread]?.popLast() { return next }
+      if let next = unsafe Tree.teardowns[thread]?.children.popLast() { return next }
       unsafe Tree.teardowns[thread] = nil
       return nil
     }

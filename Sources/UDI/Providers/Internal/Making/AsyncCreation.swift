@@ -75,7 +75,7 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   }
 
   /// Removes a waiter whose task has been cancelled. If no other task wants the instance, abandons the creation.
-  override func abandon(_ number: UInt) {
+  override func abandon(_ number: UInt64) {
     leave(number)
     let cancelled = Tree.change { _ -> Task<Void, Never>? in
       if isWanted || hasEnded || isKeeping { return nil }
