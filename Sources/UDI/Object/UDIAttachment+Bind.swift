@@ -59,23 +59,11 @@ extension UDIAttachment {
     garbage.add(own)
   }
 
-  /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.
-  ///
-  /// - Returns: Whether there were any.
-  @discardableResult
-  func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
-    let unwanted = bindings(where: condition)
-    for binding in unwanted { binding.withdraw(&garbage) }
-    return !unwanted.isEmpty
-  }
-
-  /// Those bindings that the object has made and that satisfy a condition. Called under the tree lock.
-  func bindings(where condition: (Binding) -> Bool) -> [Binding] {
+  /// The bindings that the object has made, of itself and of others. Called under the tree lock.
+  var bindings: [Binding] {
     var made: [Binding] = []
-    InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
-      if binding.binder == .instance, condition(binding) { made.append(binding) }
-    }
-    unsafe bindingsOfOthers.forEach { if condition($0.object) { made.append($0.object) } }
+    InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { if $0.binder == .instance { made.append($0) } }
+    unsafe bindingsOfOthers.forEach { made.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
     return made
   }
 }

@@ -58,7 +58,7 @@ public final class UDIAttachment: Sendable {
   @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
 
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
-  nonisolated(unsafe) var bindingsOfOthers = CompactTable<Unretained<DetailedBinding>>()
+  nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
   /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
   /// check whether an object's class conforms to `UDIObject`. The first such check is slow, because the runtime goes
@@ -78,7 +78,7 @@ public final class UDIAttachment: Sendable {
     Tree.change { garbage in
       noteHolding(false)
       // What the object has bound besides itself.
-      withdraw(where: { $0.binder == .other }, &garbage)
+      for binding in bindings where binding.binder == .other { binding.withdraw(&garbage) }
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
@@ -153,10 +153,7 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
-    // The usual case is checked first, because the closure below copies the name.
-    if case .attached(let context) = state { return context }
-    let context = effectiveContext(
-      verb, owner, describing: { describeKey(TypeIdentity.of(request.type).text, request.name) }, at: request.site)
+    let context = effectiveContext(verb, request, for: owner)
     if context == nil, UDIObserver.mayExist, let isRequired {
       UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
     }
@@ -176,22 +173,26 @@ extension UDIAttachment {
 
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
   /// if the reporter wants such reports. If the attached context is gone, reports that and returns nil.
+  ///
+  /// - Parameters:
+  ///   - request: What the verb is used for, and where.
+  ///   - tag: If the verb looks for a context, its tag.
   func effectiveContext(
-    _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: UDICallSite
+    _ verb: String, _ request: LookupRequest, tag: String? = nil, for owner: AnyObject
   ) -> UDIContext? {
     switch state {
     case .attached(let context): return context
     case .none:
-      noteUnattachedUse(of: verb, by: owner, what, at: site)
+      noteUnattachedUse(of: verb, request, tag, by: owner)
       return AppContext
     case .gone:
       UDIReporter.current.report(
         .contextGone,
         """
-        The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: an \
+        The \(Swift.type(of: owner)) used \(verb) for \(Self.describe(request, tag)), but the context that it is attached to is gone: an \
         object does not keep alive the context that owns it, or any context above that one. Keep the context as long \
         as you use the objects that it owns.
-        """, at: site)
+        """, at: request.site)
       return nil
     }
   }
@@ -199,7 +200,7 @@ extension UDIAttachment {
   /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
   /// recording is on, marks the app context, so that the lookup is recorded.
   @inline(never)
-  private func noteUnattachedUse(of verb: String, by owner: AnyObject, _ what: () -> String, at site: UDICallSite) {
+  private func noteUnattachedUse(of verb: String, _ request: LookupRequest, _ tag: String?, by owner: AnyObject) {
     if UDIRecording.isOn { AppContext.recordLookups() }
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current
@@ -207,8 +208,13 @@ extension UDIAttachment {
     reporter.report(
       .unattached,
       """
-      The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
-      Attach it first: `attach(to:)`.
-      """, at: site)
+      The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(Self.describe(request, tag)); \
+      AppContext served it. Attach it first: `attach(to:)`.
+      """, at: request.site)
+  }
+
+  private static func describe(_ request: LookupRequest, _ tag: String?) -> String {
+    if let tag { return "the context \"\(oneLine(tag))\"" }
+    return describeKey(TypeIdentity.of(request.type).text, request.name)
   }
 }

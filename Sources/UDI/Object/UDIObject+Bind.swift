@@ -66,7 +66,11 @@ extension UDIObject {
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = TypeToken.of(type).key(named: name)
-    return Tree.change { garbage in _attachedContext.withdraw(where: { $0.key === key }, &garbage) }
+    return Tree.change { garbage in
+      let unwanted = _attachedContext.bindings.filter { $0.key === key }
+      for binding in unwanted { binding.withdraw(&garbage) }
+      return !unwanted.isEmpty
+    }
   }
 }
 
@@ -113,11 +117,9 @@ extension UDIObject {
     let attachment = _attachedContext
     attachment.remember(owner: Unretained<AnyObject>(self).address)
     if contexts == nil || attachment.state.isGone {
-      let (type, name) = (request.token.identity, request.name)
-      let context = attachment.effectiveContext(
-        request.isMulti ? "multiBind" : "bind", self, describing: { describeKey(type.read { $0.text }, name) },
-        at: request.site)
-      if context == nil { return }
+      let type = request.token.identity.read { $0.firstType }
+      let bound = LookupRequest(type, request.reach, named: request.name, at: request.site)
+      if attachment.effectiveContext(request.isMulti ? "multiBind" : "bind", bound, for: self) == nil { return }
     }
     guard let contexts else { return attachment.bind(request, in: nil) }
     for context in contexts { attachment.bind(request, in: context) }

@@ -94,37 +94,39 @@ package enum Tree {
 
   /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
   /// `Node.dismantle`. Guarded by `lock`.
-  nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
+  nonisolated(unsafe) static var teardowns = ObjectTable<Teardown>()
 
   /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then does what had to
   /// wait for that: releases the garbage, notifies watchers and resumes tasks.
+  ///
+  /// Only two calls are compiled in each place, because there are more than a hundred places.
   @inline(__always)
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // There is no `defer` here, because the compiler sometimes makes a separate function of what is deferred.
+    begin()
     var garbage = Garbage()
-    lock.lock()
     do {
       let result = try body(&garbage)
-      end(&garbage)
+      end(garbage)
       return result
     } catch {
-      end(&garbage)
+      end(garbage)
       throw error
     }
   }
 
-  /// Ends a change: releases the lock, and then does what had to wait for that.
-  @inline(__always)
-  private static func end(_ garbage: inout Garbage) {
-    if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
-    lock.unlock()
-    garbage.release()
-  }
-
   @inline(never)
-  private static func endAndNotify(_ garbage: inout Garbage) {
+  private static func begin() { lock.lock() }
+
+  /// Ends a change: releases the lock, and then does what had to wait for that.
+  @inline(never)
+  private static func end(_ garbage: consuming Garbage) {
+    guard unsafe !afterwards.isEmpty else {
+      lock.unlock()
+      return garbage.release()
+    }
     let calls = unsafe afterwards
     unsafe afterwards = []
     lock.unlock()

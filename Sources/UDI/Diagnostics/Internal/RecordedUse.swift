@@ -61,7 +61,7 @@ extension UDIRecording {
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
 
   /// All records, the oldest first.
-  static var allUses: [RecordedUse] { unsafe uses.values.sorted { $0.number < $1.number } }
+  static var allUses: [RecordedUse] { unsafe Array(uses.values).inOrder { UInt64($0.number) } }
 
   static func removeAllUses() { unsafe uses = [:] }
 

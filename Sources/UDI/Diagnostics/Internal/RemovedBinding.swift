@@ -2,6 +2,8 @@
 final class RemovedBinding {
   /// The binding, as it was removed.
   let entry: UDIEntry
+  /// A later record has a higher number.
+  fileprivate let number: UInt64
   let key: KeyIdentity
   /// When the binding was replaced, withdrawn, or found to be dead. If the object's attachment knew that the object was
   /// bound (see `BindRequest.tellAttachment`), the release was noticed at once, so this is the time of the release.
@@ -12,8 +14,8 @@ final class RemovedBinding {
   /// Where the instance may be used.
   let reach: UDIReach
 
-  init(_ entry: UDIEntry, of binding: Binding, _ object: AnyObject?) {
-    (self.entry, key, reach) = (entry, binding.key, binding.reach)
+  fileprivate init(_ entry: UDIEntry, _ number: UInt64, of binding: Binding, _ object: AnyObject?) {
+    (self.entry, self.number, key, reach) = (entry, number, binding.key, binding.reach)
     self.object = object
   }
 }
@@ -23,9 +25,9 @@ final class RemovedBinding {
 extension UDIRecording {
   /// The latest records, by their numbers. `NodeExtras.removedBindings` contains the numbers for each context and key.
   /// Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var records: [Int: RemovedBinding] = [:]
+  @exclusivity(unchecked) private nonisolated(unsafe) static var records = ObjectTable<RemovedBinding>()
   /// The number of the latest record. Numbers are never reused. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
+  @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber: UInt64 = 0
 
   /// The records under the given key in the given context, the latest first.
   static func records(of key: KeyIdentity, in node: Node) -> [RemovedBinding] {
@@ -36,10 +38,10 @@ extension UDIRecording {
   /// All records of the given context, the earliest first.
   static func allRecords(in node: Node) -> [RemovedBinding] {
     guard let numbers = node.treeLocked.extras?.removedBindings, !numbers.isEmpty else { return [] }
-    return numbers.values.joined().sorted().compactMap { unsafe records[$0] }
+    return numbers.values.flatMap { $0.compactMap { unsafe records[$0] } }.inOrder(of: \.number)
   }
 
-  static func removeAllRecords() { unsafe records = [:] }
+  static func removeAllRecords() { unsafe records = ObjectTable() }
 
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
   ///
@@ -83,8 +85,8 @@ extension UDIRecording {
     let endedBy = object == nil ? nil : end
     unsafe lastNumber += 1
     let entry = UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy)
-    unsafe records[lastNumber] = RemovedBinding(entry, of: binding, object)
-    unsafe records[lastNumber - capacity] = nil
+    unsafe records[lastNumber] = RemovedBinding(entry, lastNumber, of: binding, object)
+    if unsafe lastNumber > UInt64(capacity) { unsafe records[lastNumber - UInt64(capacity)] = nil }
     let extras = node.treeLocked.ensureExtras()
     unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
     // Keys whose records have all been dropped are removed here. Otherwise, a key that is never bound again would stay

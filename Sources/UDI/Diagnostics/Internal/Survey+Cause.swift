@@ -20,7 +20,10 @@ extension Survey {
     }
     if let outside { return outside }
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
-    if !others.isEmpty { return .otherNames(Set(others.map(\.name)).sorted { $0 ?? "" < $1 ?? "" }) }
+    if !others.isEmpty {
+      let names = Set(others.compactMap(\.name)).sorted()
+      return .otherNames(others.contains { $0.name == nil } ? [nil] + names : names)
+    }
     let wanted =
       (TypeMetadata(request.type).isOptional ? request.type as? any AnyOptional.Type : nil)?.wrapped ?? request.type
     if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(other.place) }

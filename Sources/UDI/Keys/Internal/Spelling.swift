@@ -41,8 +41,11 @@ package func quoted(_ tags: [String]) -> String { "\"\(describePath(tags))\"" }
 /// Prepares a user's text for messages. The text may contain anything, so this escapes control characters, line breaks,
 /// and characters that change the direction of the text.
 package func oneLine(_ text: String) -> String {
-  text.unicodeScalars.contains { $0.mustBeEscaped }
-    ? text.unicodeScalars.map { $0.mustBeEscaped ? $0.escaped(asASCII: true) : String($0) }.joined() : text
+  var line = ""
+  for scalar in text.unicodeScalars {
+    if scalar.mustBeEscaped { line += scalar.escaped(asASCII: true) } else { line.unicodeScalars.append(scalar) }
+  }
+  return line
 }
 
 extension Unicode.Scalar {

@@ -14,8 +14,7 @@ extension Node {
     watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.search ?? shared.search
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let watchers = node == self ? \NodeExtras.watchers : \.climbers
-      extras[keyPath: watchers][watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+      if node == self { extras.watchers.insert(watcher) } else { extras.climbers.insert(watcher) }
       node.treeLocked.isWatched = true
       watcher.nodes.append(node)
     }
@@ -26,17 +25,15 @@ extension Node {
   /// under the given key at this node itself.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
-    for watcher in watchers[key, default: [:]].values { Tree.notify(watcher, of: kind) }
-    for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher, of: kind) }
+    treeLocked.extras?.watchers.forEach(of: key) { Tree.notify($0, of: kind) }
+    treeLocked.extras?.climbers.forEach(of: key) { if $0.comes(to: self) { Tree.notify($0, of: kind) } }
   }
 
   /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
   /// node.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
-    for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below {
-      Tree.notify(watcher, of: kind)
-    }
+    treeLocked.extras?.watchers.forEach(of: key) { if $0.direction.looks.below { Tree.notify($0, of: kind) } }
   }
 
   /// Notifies all watchers that a change under the given key at this node might concern: those that are entered here,
@@ -52,41 +49,71 @@ extension Node {
   @inline(never)
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
-    for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) { Tree.notify(watcher, of: kind) }
+    for watcher in allWatchers where watcher.climbs(beyond: self) { Tree.notify(watcher, of: kind) }
   }
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
-    for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher, of: .answer) }
+    for watcher in allWatchers where watcher.nodes.first == self && watcher.search == nil {
+      Tree.notify(watcher, of: .answer)
+    }
   }
 
   /// Ends the watchers whose lookup begins here, notifies those whose lookup might climb to here, and removes all of
   /// them from this node, because the context has ended or is being closed.
   @inline(never)
   func endWatching() {
-    for watcher in watchers.all { Tree.notify(watcher, of: .end) }
-    for watcher in watchers.all + climbers.all {
+    for watcher in allWatchers {
+      Tree.notify(watcher, of: watcher.nodes.first == self ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
-      Tree.notify(watcher, of: .answer)
     }
-    treeLocked.extras?.watchers = [:]
-    treeLocked.extras?.climbers = [:]
+    treeLocked.extras?.watchers = WatcherTable()
+    treeLocked.extras?.climbers = WatcherTable()
     treeLocked.isWatched = false
+  }
+
+  /// The watchers that are entered at this node.
+  private var allWatchers: [Watcher] {
+    var all: [Watcher] = []
+    treeLocked.extras?.watchers.forEach { all.append($0) }
+    treeLocked.extras?.climbers.forEach { all.append($0) }
+    return all
   }
 }
 
-extension Node {
-  fileprivate var watchers: Watchers { treeLocked.extras?.watchers ?? [:] }
-  fileprivate var climbers: Watchers { treeLocked.extras?.climbers ?? [:] }
-}
+/// The watchers that are entered at one node, by the ids of their keys. They are not retained: a consumer holds its
+/// watcher until the watcher has left.
+struct WatcherTable: ~Copyable {
+  private var keys = ObjectTable<Watchers>()
 
-/// The watchers that are entered at one node, by the ids of their keys and then by their identities.
-typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
+  /// The watchers of one key.
+  private final class Watchers {
+    var set = ObjectSet()
 
-extension Watchers {
-  fileprivate var all: [Watcher] { values.flatMap(\.values) }
+    func forEach(_ body: (Watcher) -> Void) {
+      set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Watcher.self)) } }
+    }
+  }
+
+  var isEmpty: Bool { keys.isEmpty }
+
+  func forEach(of key: UInt64, _ body: (Watcher) -> Void) { keys[key]?.forEach(body) }
+
+  func forEach(_ body: (Watcher) -> Void) { keys.forEach { $0.forEach(body) } }
+
+  mutating func insert(_ watcher: Watcher) {
+    let watchers = keys[watcher.key.id] ?? Watchers()
+    watchers.set.insert(Unretained(watcher))
+    keys[watcher.key.id] = watchers
+  }
+
+  mutating func remove(_ watcher: Watcher) {
+    guard let watchers = keys[watcher.key.id] else { return }
+    watchers.set.remove(Unretained(watcher))
+    if watchers.set.isEmpty { keys[watcher.key.id] = nil }
+  }
 }
 
 extension Watcher {
@@ -112,15 +139,10 @@ extension Watcher {
     isEntered = false
     for node in nodes {
       let extras = node.treeLocked.ensureExtras()
-      remove(from: &extras.watchers)
-      remove(from: &extras.climbers)
+      extras.watchers.remove(self)
+      extras.climbers.remove(self)
       node.treeLocked.isWatched = !extras.watchers.isEmpty || !extras.climbers.isEmpty
     }
     nodes = []
-  }
-
-  private func remove(from watchers: inout Watchers) {
-    watchers[key.id]?[ObjectIdentifier(self)] = nil
-    if watchers[key.id]?.isEmpty == true { watchers[key.id] = nil }
   }
 }

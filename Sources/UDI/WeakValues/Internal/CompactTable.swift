@@ -7,7 +7,9 @@ protocol CompactTableElement {
   static func hash(_ key: Key) -> UInt
 }
 
-/// With this conformance, a table can be a set of references that are not retained.
+/// A set of objects that are not retained. It is compiled once, whatever the class of the objects.
+typealias ObjectSet = CompactTable<Unretained<AnyObject>>
+
 extension Unretained: CompactTableElement {
   var key: Unretained { self }
   static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }

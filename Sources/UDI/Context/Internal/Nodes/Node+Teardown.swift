@@ -1,3 +1,10 @@
+/// The contexts that a thread has yet to release, because it is dismantling their parents.
+final class Teardown {
+  fileprivate var children: [UDIContext]
+
+  fileprivate init(_ children: [UDIContext]) { self.children = children }
+}
+
 /// The end of a context.
 extension Node {
   /// Removes the node of a dying context from everything that refers to it. Do not call this under a lock.
@@ -14,25 +21,27 @@ extension Node {
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
       if children.isEmpty { return }
-      let thread = currentThread()
-      isOutermost = unsafe Tree.teardowns[thread] == nil
-      unsafe Tree.teardowns[thread, default: []] += children
+      let thread = UInt64(currentThread())
+      if let outer = unsafe Tree.teardowns[thread] { return outer.children += children }
+      isOutermost = true
+      unsafe Tree.teardowns[thread] = Teardown(children)
     }
     _ = consume content
-    while isOutermost, let next = Self.nextPending(currentThread()) { _ = consume next }
+    while isOutermost, let next = Self.nextPending(UInt64(currentThread())) { _ = consume next }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
   /// it. Do not call this under a lock.
   ///
-  /// - Parameter condition: Whether to end the context now. Called under the tree lock.
-  /// - Returns: Whether the context has ended, now or before; false if `condition` is false.
-  func end(where condition: (Node) -> Bool) -> Bool {
+  /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
+  /// - Returns: True if this call has ended the context, false if it had ended before, and nil if it was left as it is.
+  @discardableResult
+  func end(onlyIfAtOnce atOnce: Bool) -> Bool? {
     var content = Content()
     var children: [UDIContext] = []
-    let hasEnded = Tree.change { garbage in
-      guard condition(self) else { return false }
-      if treeLocked.state == .closed { return true }
+    let isNew = Tree.change { garbage -> Bool? in
+      if treeLocked.state == .closed, !atOnce || treeLocked.extras?.closing == nil { return false }
+      if atOnce, !canEndAtOnce { return nil }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       parent?.disown(self, &garbage)
@@ -43,7 +52,7 @@ extension Node {
     }
     _ = consume content
     withExtendedLifetime(children) {}
-    return hasEnded
+    return isNew
   }
 
   /// What a context contained. It is released while no lock is held.
@@ -59,7 +68,7 @@ extension Node {
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isReachable: Whether lookups might still read the slots.
   /// - Returns: The children, the last one first.
-  @inline(__always)
+  @inline(never)
   private func empty(
     into content: inout Content, goingOnAt above: Node?, isReachable: Bool, _ garbage: inout Garbage
   ) -> [UDIContext] {
@@ -87,9 +96,9 @@ extension Node {
     return children
   }
 
-  private static func nextPending(_ thread: UInt) -> UDIContext? {
+  private static func nextPending(_ thread: UInt64) -> UDIContext? {
     Tree.change { _ in
-      if let next = unsafe Tree.teardowns[thread]?.popLast() { return next }
+      if let next = unsafe Tree.teardowns[thread]?.children.popLast() { return next }
       unsafe Tree.teardowns[thread] = nil
       return nil
     }

@@ -15,16 +15,16 @@ final class NodeExtras {
   /// The context's rules.
   var rules: [Rule] = []
   /// The watchers whose lookups begin here.
-  var watchers = Watchers()
+  var watchers = WatcherTable()
   /// The watchers whose lookups begin further down and can climb to this node. Those lookups look into this node alone,
   /// not below it. So these watchers are kept apart: this node does not notify them of changes below it.
-  var climbers = Watchers()
+  var climbers = WatcherTable()
   /// For each key's id, the numbers of the records (`RemovedBinding`) of bindings that were removed from this context
   /// under the key, the oldest first. If a record has been dropped since, its number is no longer valid.
-  var removedBindings: [UInt64: [Int]] = [:]
+  var removedBindings: [UInt64: [UInt64]] = [:]
   /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
   /// context.
-  var bindingsElsewhere = CompactTable<Unretained<DetailedBinding>>()
+  var bindingsElsewhere = ObjectSet()
   /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
   /// in force.
   var overrides: [Substitute] = []

@@ -59,7 +59,7 @@ struct Obtaining: Sendable {
         // If the instance is not of the requested type, it is released here, on its own actor.
         return try withExtendedLifetime(made) { own(try exact(made.value, unmade)) }
       }
-      let count = missed.parameters[1]?.parameters.count ?? 0
+      let count = missed.parameterCount
       guard let unmade = missed.request,
         !made.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
       else {

@@ -11,9 +11,8 @@ final class ObtainingAttempt: @unchecked Sendable {
   var kept: Unmade?
   /// The last such request for an instance that is not kept.
   var unkept: Unmade?
-  /// For each initialiser that has missed a parameter, the parameters that were looked up before. The key is the number
-  /// of factories that were running, one inside the other, with the initialiser as the innermost.
-  var parameters: [Int: GivenParameters] = [:]
+  /// For each initialiser that has missed a parameter, the parameters that were looked up before; the latest come last.
+  fileprivate var parameters: [GivenParameters] = []
   /// Whether the attempt has found an instance that an asynchronous factory had made for the same arguments.
   var hasFoundEarlier = false
 
@@ -28,11 +27,16 @@ final class ObtainingAttempt: @unchecked Sendable {
     return kept
   }
 
+  /// How many parameters of the outermost initialiser have been looked up.
+  var parameterCount: Int { parameters(at: 1)?.parameters.count ?? 0 }
+
+  private func parameters(at depth: Int) -> GivenParameters? { parameters.last { $0.depth == depth } }
+
   /// The parameters of an initialiser that missed something; nil if the factory at this depth is none.
   ///
   /// - Parameter depth: The position of the factory's call among the askers, counted from 1, the outermost.
   func parameters(at depth: Int, of unmade: Unmade) -> GivenParameters? {
-    guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters[depth] else { return nil }
+    guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters(at: depth) else { return nil }
     return noted.provider === asker.provider ? noted : nil
   }
 }
@@ -41,10 +45,15 @@ final class ObtainingAttempt: @unchecked Sendable {
 typealias OwnedInstance = ActorOwned<Instance>
 
 /// A call of a synchronous factory that was running when an attempt missed something.
-struct RunningCall: Sendable {
+final class RunningCall: Sendable {
   let provider: Provider
   let context: UDIContext
   let arguments: KeptArguments?
+
+  fileprivate init(_ frame: Resolution.Frame) {
+    (provider, context) = (frame.provider.object, frame.context.object)
+    arguments = frame.arguments.map { KeptArguments($0) }
+  }
 
   /// Asks the provider for the instance once more.
   func run() throws -> OwnedInstance {
@@ -57,12 +66,18 @@ struct RunningCall: Sendable {
 
 /// The first parameters of an initialiser that `register(using:)` was given, which have been looked up. They are given
 /// to the next call of the initialiser, so that none is made twice.
-struct GivenParameters: Sendable {
+final class GivenParameters: Sendable {
   let provider: Provider
   let parameters: [OwnedInstance]
+  /// How many factories were running, one inside the other, with the initialiser as the innermost.
+  fileprivate let depth: Int
+
+  fileprivate init(_ parameters: [OwnedInstance], of provider: Provider, at depth: Int) {
+    (self.provider, self.parameters, self.depth) = (provider, parameters, depth)
+  }
 
   func followed(by parameter: OwnedInstance) -> GivenParameters {
-    GivenParameters(provider: provider, parameters: parameters + [parameter])
+    GivenParameters(parameters + [parameter], of: provider, at: depth)
   }
 }
 
@@ -107,18 +122,11 @@ extension Resolution {
   /// failed.
   func noteParameters(_ parameters: [OwnedInstance]) {
     guard let runningProvider else { return }
-    unsafe obtaining?.parameters[frames.count] = GivenParameters(
-      provider: runningProvider, parameters: parameters)
+    unsafe obtaining?.parameters.append(GivenParameters(parameters, of: runningProvider, at: frames.count))
   }
 
   /// The calls of the factories that are running, the outermost first. Empty unless `obtain` is looking something up.
   var runningCalls: [RunningCall] {
-    guard isObtaining else { return [] }
-    return unsafe (0..<frames.count).map { index in
-      let frame = unsafe frames[index]
-      return RunningCall(
-        provider: frame.provider.object, context: frame.context.object,
-        arguments: frame.arguments.map { KeptArguments($0) })
-    }
+    isObtaining ? unsafe frames.map { RunningCall($0) } : []
   }
 }

@@ -100,16 +100,17 @@ final class Resolution {
   }
 
   /// The user's closures that are told what happens.
-  enum Listener { case reporter, observer }
-  /// The listeners that this thread is calling. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedListeners: Set<Listener> = []
-  var isTelling: Bool { unsafe !uncheckedListeners.isEmpty }
+  enum Listener: UInt8 { case reporter = 1, observer }
+  /// The listeners that this thread is calling: a bit for each. Used only by this thread.
+  @exclusivity(unchecked) private var uncheckedListeners: UInt8 = 0
+  var isTelling: Bool { unsafe uncheckedListeners != 0 }
 
   /// Calls a listener, unless this thread is calling it already: what a listener does is not told to it.
   func tell(_ listener: Listener, _ call: () -> Void) {
-    guard unsafe uncheckedListeners.insert(listener).inserted else { return }
-    defer { unsafe uncheckedListeners.remove(listener) }
+    guard unsafe uncheckedListeners & listener.rawValue == 0 else { return }
+    unsafe uncheckedListeners |= listener.rawValue
     call()
+    unsafe uncheckedListeners &= ~listener.rawValue
   }
 
   /// Runs a body as part of a look or, if `isLooking` is false, as something that is not part of one.

@@ -20,7 +20,7 @@ final class Visit<Result: Sendable>: Activity, @unchecked Sendable {
       await visit.wait(number)
     } onCancel: {
       task.cancel()
-      visit.leave(number) {}
+      visit.leave(number)
     }
     guard isOver, let result = Tree.change({ _ in visit.result.take() }) else { throw CancellationError() }
     return result
