@@ -13,7 +13,9 @@ public enum UDITreeError: Error, Equatable, Sendable {
 
 extension UDITreeError: CustomStringConvertible {
   /// A description of the problem, and advice.
-  public var description: String {
+  public var description: String { message.text }
+
+  private var message: Message {
     switch self {
     case .duplicateTag(let tag, let parent):
       """

@@ -19,7 +19,7 @@ extension UDIDependent: CustomStringConvertible {
 
   /// The object's class or the provider's key, and its context, for a sentence.
   var phrase: String {
-    if isProvider { return "the provider of \(self) in \(quoted(fullPath))" }
-    return fullPath.isEmpty ? description : "\(self), attached to \(quoted(fullPath))"
+    if isProvider { return spelled("the provider of \(description) in \(quoted(fullPath))") }
+    return fullPath.isEmpty ? description : spelled("\(description), attached to \(quoted(fullPath))")
   }
 }
