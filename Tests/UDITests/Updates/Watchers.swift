@@ -12,6 +12,6 @@ extension UDIContext {
   }
 
   private var ownWatchers: [Watcher] {
-    change { node, _ in (node.treeLocked.extras?.watchers ?? [:]).values.flatMap(\.values) }
+    change { node, _ in node.allWatchers.filter { $0.nodes.first == node } }
   }
 }

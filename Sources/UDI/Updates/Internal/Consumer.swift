@@ -77,7 +77,7 @@ final class Consumer<Dependency> {
         let made = try? await Visit.to(actor) {
           watcher.looking { context.instance(of: entry, request) }
         }
-        found = made?.value.value(as: Dependency.self, isExact: true)
+        found = try? made?.get().value.value(as: Dependency.self, isExact: true)
       } else {
         found = watcher.looking { context.make(entry, request) }
       }
@@ -155,13 +155,12 @@ extension Entry {
 }
 
 extension UDIContext {
-  /// The instance of an entry that a lookup has found; nil if there is none. If it cannot be made, reports why.
-  fileprivate func instance(of entry: Entry, _ request: LookupRequest) -> OwnedInstance? {
+  /// The instance of an entry that a lookup has found. If it cannot be made, reports why.
+  fileprivate func instance(of entry: Entry, _ request: LookupRequest) -> Result<OwnedInstance, any Error> {
     func make<Dependency>(_ type: Dependency.Type) -> Instance? {
       (self.make(entry, request) as Dependency?).map { Instance($0) }
     }
-    return _openExistential(request.type, do: make).map {
-      OwnedInstance($0, by: request.reach == .mainActor ? MainActor.shared : nil)
-    }
+    guard let made = _openExistential(request.type, do: make) else { return .failure(ProviderFailure.nothing) }
+    return .success(OwnedInstance(made, by: request.reach == .mainActor ? MainActor.shared : nil))
   }
 }

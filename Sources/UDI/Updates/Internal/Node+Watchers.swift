@@ -75,7 +75,7 @@ extension Node {
   }
 
   /// The watchers that are entered at this node.
-  private var allWatchers: [Watcher] {
+  var allWatchers: [Watcher] {
     var all: [Watcher] = []
     treeLocked.extras?.watchers.forEach { all.append($0) }
     treeLocked.extras?.climbers.forEach { all.append($0) }

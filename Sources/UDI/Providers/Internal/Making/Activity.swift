@@ -156,7 +156,7 @@ class Activity: @unchecked Sendable {
     var found: [(activity: Activity, waiter: Waiter, awaited: Int)] = []
     var known = ObjectSet()
     func add(_ waiter: Waiter, awaiting index: Int) {
-      for activity in waiter.dependents where known.find(Unretained(activity)) == nil {
+      for activity in waiter.dependents where !known.contains(activity) {
         known.insert(Unretained(activity))
         found.append((activity, waiter, index))
       }

@@ -46,8 +46,8 @@ final class Resolution {
     set { unsafe uncheckedActor = newValue }
   }
 
-  /// The attempt of `obtain` that runs on this thread; nil if there is none. Used only by this thread.
-  @exclusivity(unchecked) var obtaining: ObtainingAttempt?
+  /// The attempts of `obtain` of which one runs on this thread; nil if there is none. Used only by this thread.
+  @exclusivity(unchecked) var obtaining: ObtainingAttempts?
 
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) var asyncMisses = 0

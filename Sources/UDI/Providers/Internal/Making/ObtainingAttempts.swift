@@ -1,12 +1,28 @@
-/// One attempt of `obtain`: what it was given, and what it has missed.
-final class ObtainingAttempt: @unchecked Sendable {
-  // Unchecked: one thread at a time uses an attempt: the one on which it runs, and then the task that has begun it.
+/// The attempts of one `obtain`, one after the other: what the present one is given, what it has missed, and what has been
+/// made in between.
+final class ObtainingAttempts: @unchecked Sendable {
+  // Unchecked: one thread at a time uses this object: the one on which an attempt runs, and then the task that has begun
+  // it.
 
-  /// The first parameters of the outermost initialiser that the attempt runs, if they have been made already. Nil as
-  /// soon as the initialiser has taken them.
-  var given: GivenParameters?
-  /// What the attempt shares with others under the lifetime `.graph`.
+  /// The actor on which the next attempt is made; nil for the caller's.
+  private(set) var actor: (any Actor)?
+  /// The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because the
+  /// provider might be replaced in the meantime by one that belongs to a different actor.
+  private var triedActors: [any Actor]
+  /// What has been asked for in between, each with the number of parameters that had been looked up.
+  private var asked: [(unmade: Unmade, parameterCount: Int)] = []
+  /// What has been made. It is held, so that factories find it even if its lifetime is weak.
+  var held: [OwnedInstance] = []
+  /// How many attempts in a row have asked for an instance with arguments without finding one that was made for them
+  /// before.
+  private var inVain = 0
+  /// What attempts share with others under the lifetime `.graph`.
   let graphs: LastingGraphs?
+  /// The first parameters of the outermost initialiser, if they have been made already.
+  private var first: GivenParameters?
+
+  /// `first`, during an attempt. Nil as soon as the initialiser has taken them.
+  var given: GivenParameters?
   /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
   var kept: Unmade?
   /// The last such request for an instance that is not kept.
@@ -16,19 +32,53 @@ final class ObtainingAttempt: @unchecked Sendable {
   /// Whether the attempt has found an instance that an asynchronous factory had made for the same arguments.
   var hasFoundEarlier = false
 
-  init(given: GivenParameters?, sharing graphs: LastingGraphs?) {
-    self.given = given
+  init(given: GivenParameters?, on actor: (any Actor)?, sharing graphs: LastingGraphs?) {
+    first = given
+    self.actor = actor
+    triedActors = actor.map { [$0] } ?? []
     self.graphs = graphs
   }
 
+  /// Begins an attempt.
+  func begin() { (given, kept, unkept, parameters, hasFoundEarlier) = (first, nil, nil, [], false) }
+
+  /// Decides what to do after an attempt has failed.
+  ///
+  /// - Returns: The request to fulfil before the next attempt; nil if that is made on another actor instead.
+  /// - Throws: The error, if the attempt has missed nothing new.
+  @inline(never)
+  func next(after error: any Error) throws -> Unmade? {
+    let count = parameters(at: 1)?.parameters.count ?? 0
+    guard let unmade = request,
+      !asked.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
+    else {
+      guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
+        !triedActors.contains(where: { $0 === next })
+      else { throw error }
+      triedActors.append(next)
+      actor = next
+      return nil
+    }
+    inVain = unmade.arguments == nil || hasFoundEarlier ? 0 : inVain + 1
+    // A factory that asks in vain so often probably asks with other arguments each time.
+    if inVain > 200 { throw error }
+    asked.append((unmade, count))
+    return unmade
+  }
+
+  /// Gives the outermost initialiser, in the next attempt, the parameters that it has looked up in this one.
+  ///
+  /// - Parameter isParameter: Whether the latest instance is the parameter that was missing.
+  func continueWith(_ latest: OwnedInstance, isParameter: Bool, _ unmade: Unmade) {
+    first = parameters(at: 1, of: unmade)
+    if isParameter { first = first?.followed(by: latest) }
+  }
+
   /// The request to fulfil before the next attempt. An instance that is not kept can only be given to an initialiser.
-  var request: Unmade? {
+  private var request: Unmade? {
     if let unkept, parameters(at: unkept.askers.count, of: unkept) != nil { return unkept }
     return kept
   }
-
-  /// How many parameters of the outermost initialiser have been looked up.
-  var parameterCount: Int { parameters(at: 1)?.parameters.count ?? 0 }
 
   private func parameters(at depth: Int) -> GivenParameters? { parameters.last { $0.depth == depth } }
 
@@ -85,7 +135,7 @@ final class GivenParameters: Sendable {
 
 extension Resolution {
   /// Runs an attempt of `obtain` on this thread.
-  func running<Result>(_ attempt: ObtainingAttempt, _ body: () throws -> Result) rethrows -> Result {
+  func running(_ attempt: ObtainingAttempts, _ body: () throws -> OwnedInstance) rethrows -> OwnedInstance {
     let outer = unsafe obtaining
     unsafe obtaining = attempt
     unsafe attempt.graphs?.exchange(with: &graphs)
