@@ -176,7 +176,9 @@ extension UDIExplanation {
 // MARK: - The parts of sentences
 
 extension UDIExplanation {
+  @inline(never)
   var key: String { describeKey(typeName, name) }
+  @inline(never)
   var type: String { describeType(typeName) }
   /// The context where the lookup begins.
   private var start: String { quoted(fullPath) }

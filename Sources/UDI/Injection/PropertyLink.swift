@@ -36,7 +36,7 @@ struct PropertyLink<Dependency> {
     } catch {
       let place = "\(request.site.fileID):\(request.site.line)"
       if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
-      let key = describeKey(TypeIdentity.of(Dependency.self).text, request.name)
+      let key = describeKey(TypeIdentity.of(Dependency.self).text, request.name?.description)
       fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
     }
   }

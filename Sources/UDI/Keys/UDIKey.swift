@@ -44,7 +44,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
 
 extension UDIKey: CustomStringConvertible {
   /// The type, and the name if there is one: `Shop.Cart named "draft"`.
-  public var description: String { describeKey(typeName, name) }
+  public var description: String { describeKey(typeName, name?.description) }
 }
 
 /// Stops the program if `type` is a subclass of `expected`, the static type: a key or a registration was given a

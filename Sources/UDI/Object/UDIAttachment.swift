@@ -215,6 +215,6 @@ extension UDIAttachment {
 
   private static func describe(_ request: LookupRequest, _ tag: String?) -> String {
     if let tag { return "the context \"\(oneLine(tag))\"" }
-    return describeKey(TypeIdentity.of(request.type).text, request.name)
+    return describeKey(TypeIdentity.of(request.type).text, request.name?.description)
   }
 }

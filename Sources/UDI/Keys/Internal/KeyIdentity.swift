@@ -38,5 +38,5 @@ package class KeyIdentity: @unchecked Sendable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
-  package var description: String { describeKey(type.text, name) }
+  package var description: String { describeKey(type.text, name?.description) }
 }

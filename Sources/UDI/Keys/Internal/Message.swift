@@ -17,7 +17,7 @@ struct Message: ExpressibleByStringInterpolation {
     mutating func appendLiteral(_ literal: String) { text += literal }
 
     @inline(never)
-    mutating func appendInterpolation(_ part: String) { text += part }
+    mutating func appendInterpolation(_ part: consuming String) { text += part }
 
     @inline(never)
     mutating func appendInterpolation(_ number: Int) { text += number.description }

@@ -43,7 +43,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
     // Ids have 63 bits of a hash that nobody can predict. Even of a million keys in use, two have the same id in only
     // one process out of 18 million.
     guard key.typeReference == Unretained(type), key.givenName == name else {
-      fatalError("\(describeKey(type.text, name)) has the same hash as \(key)")
+      fatalError("\(describeKey(type.text, name.description)) has the same hash as \(key)")
     }
     return key
   }

@@ -3,6 +3,7 @@ struct ObjectTable<Object: AnyObject>: ~Copyable {
   private var table = CompactTable<NumberedObject>()
 
   var isEmpty: Bool { table.isEmpty }
+  var count: Int { table.count }
 
   // The casts are safe, because only objects of this class are put into the table.
   @inline(__always)

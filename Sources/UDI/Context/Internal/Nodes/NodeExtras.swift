@@ -19,9 +19,9 @@ final class NodeExtras {
   /// The watchers whose lookups begin further down and can climb to this node. Those lookups look into this node alone,
   /// not below it. So these watchers are kept apart: this node does not notify them of changes below it.
   var climbers = WatcherTable()
-  /// For each key's id, the numbers of the records (`RemovedBinding`) of bindings that were removed from this context
-  /// under the key, the oldest first. If a record has been dropped since, its number is no longer valid.
-  var removedBindings: [UInt64: [UInt64]] = [:]
+  /// The last record (`RemovedBinding`) of a binding that was removed from this context, by the ids of the keys. It
+  /// leads to the earlier ones under the same key.
+  var removedBindings = ObjectTable<RemovedBinding>()
   /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
   /// context.
   var bindingsElsewhere = ObjectSet()
