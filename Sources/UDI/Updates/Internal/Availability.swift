@@ -19,8 +19,8 @@ struct FoundDependency: @unchecked Sendable {
 
 /// Runs the operation of one call of `whileAvailable`: begins it when all dependencies are there, and cancels it when
 /// one of them changes.
-final class Availability<Output: Sendable>: Sendable {
-  typealias Operation = @Sendable () async throws -> Output
+final class Availability: Sendable {
+  typealias Operation = @Sendable () async throws -> any Sendable
 
   private struct State {
     /// What the lookups found last.
@@ -29,7 +29,7 @@ final class Availability<Output: Sendable>: Sendable {
     var number = 0
     var hasEnded = false
     /// The outcome of the operation that began after the last change, if the operation has ended by itself.
-    var outcome: Result<Output, any Error>?
+    var outcome: Result<any Sendable, any Error>?
   }
 
   private let state: AwaitedState<State>
@@ -61,7 +61,7 @@ final class Availability<Output: Sendable>: Sendable {
   ///   - makeError: Makes the error to throw if the context is closed or gone.
   nonisolated(nonsending) func run(
     _ followers: [@Sendable (Availability, Int) async -> Void], endingWith makeError: () -> any Error
-  ) async throws -> Output {
+  ) async throws -> any Sendable {
     let outcome = await withTaskGroup(of: Void.self) { group in
       for (index, follow) in followers.enumerated() { group.addTask { await follow(self, index) } }
       let outcome = await runAgainAndAgain()
@@ -75,7 +75,7 @@ final class Availability<Output: Sendable>: Sendable {
 
   /// - Returns: The outcome of an operation that has ended by itself; nil if the task was cancelled, or if the context
   ///   is closed or gone.
-  nonisolated(nonsending) private func runAgainAndAgain() async -> Result<Output, any Error>? {
+  nonisolated(nonsending) private func runAgainAndAgain() async -> Result<any Sendable, any Error>? {
     var last = -1
     while let now = await state.first({ $0.hasEnded || $0.number != last ? $0 : nil }), !now.hasEnded {
       last = now.number
@@ -94,7 +94,7 @@ final class Availability<Output: Sendable>: Sendable {
   /// Runs an operation, and notes its outcome. After a change, the operation has been cancelled, and its outcome does
   /// not matter.
   private func finish(_ number: Int, _ operation: Operation) async {
-    let outcome: Result<Output, any Error>
+    let outcome: Result<any Sendable, any Error>
     do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
     state.change { if $0.number == number, !$0.hasEnded { $0.outcome = outcome } }
   }
