@@ -21,7 +21,9 @@ final class Consumer {
     watcher = Watcher(TypeToken.of(request.type).key(named: request.name), request.search)
     self.context = context
     self.request = request
-    if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.notify(of: .end) }
+    if let context { context.change { node, _ in node.enter(watcher) } } else {
+      Tree.change { _ in watcher.notify(of: .end) }
+    }
   }
 
   deinit { Tree.change { _ in watcher.leave() } }
@@ -30,10 +32,9 @@ final class Consumer {
   ///
   /// - Returns: The task that measures the time.
   func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
-    let news = watcher.news
-    return Task {
+    Task { [watcher] in
       if limit > .zero { try? await clock.sleep(for: limit) }
-      news.change { $0.isLate = true }
+      Tree.change { _ in watcher.expire() }
     }
   }
 
