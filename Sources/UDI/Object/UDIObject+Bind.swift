@@ -111,7 +111,7 @@ extension UDIObject {
 
   func add(_ request: BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
-    attachment.remember(owner: Unretained<AnyObject>(self).address)
+    attachment.remember(owner: self)
     if contexts == nil || attachment.state.isGone {
       let (type, name) = (request.token.identity, request.name)
       let context = attachment.effectiveContext(
