@@ -40,16 +40,17 @@ public final class UDIAttachment: Sendable {
     weak var context: UDIContext?
   }
 
-  /// The object's address; 0 until `remember(owner:)` is called: when the object is attached or binds something, and
-  /// usually when it is bound (`BindRequest.tellAttachment`).
+  /// The object's address, once `remember(owner:)` has been called: when the object is attached or binds something, and
+  /// usually when it is bound (`BindRequest.tellAttachment`). Before, this is 0 or, if at least the object's class is
+  /// known, `classIsKnown`.
   ///
   /// Relaxed accesses are enough: the address is written while the object is alive, so `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
-  /// The object's address; nil while `owner` is 0.
+  /// The object's address; nil while it is not known.
   var address: UInt? {
     let address = owner.load(ordering: .relaxed)
-    return address == 0 ? nil : address
+    return address <= Self.classIsKnown ? nil : address
   }
 
   /// One more than the number of times that the object has been attached or detached. A dependency that was linked
@@ -60,21 +61,12 @@ public final class UDIAttachment: Sendable {
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
-  /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
-  /// check whether an object's class conforms to `UDIObject`. The first such check is slow, because the runtime goes
-  /// through all conformances in the program.
-  static var areInUse: Bool { inUse.load(ordering: .relaxed) }
-  private static let inUse = Atomic<Bool>(false)
-
   /// Makes an attachment for a new object, which is not attached to any context yet.
-  public init() {
-    // A relaxed store is enough: a thread that gets the object from this one also sees this store, because the
-    // hand-over orders the two.
-    if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
-  }
+  public init() { Self.strangers.add(1, ordering: .relaxed) }
 
   deinit {
-    guard owner.load(ordering: .relaxed) != 0 else { return }
+    if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
+    guard let address else { return }
     Tree.change { garbage in
       noteHolding(false)
       // What the object has bound besides itself.
@@ -82,32 +74,12 @@ public final class UDIAttachment: Sendable {
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
-      InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
+      InstanceChain.bindings(at: address) { binding in
         if binding.liveObject(&garbage) == nil { binding.withdraw(&garbage) }
       }
     }
   }
 
-  /// Records which object this attachment belongs to.
-  ///
-  /// - Precondition: The attachment does not belong to another object.
-  @inline(__always)
-  func remember(owner address: UInt) {
-    let known = owner.load(ordering: .relaxed)
-    if known == address { return }
-    if known != 0 { refuseSharing() }
-    owner.store(address, ordering: .relaxed)
-  }
-
-  /// Stops the program. This is called with and without the tree lock, so it must not take a lock or run user code.
-  @inline(never)
-  private func refuseSharing() -> Never {
-    fatalError(
-      """
-      two objects share one UDIAttachment, so each would link and bind for the other. Let each object store its own: \
-      `let _attachedContext = UDIAttachment()`
-      """)
-  }
 }
 
 // MARK: - The context
@@ -201,6 +173,7 @@ extension UDIAttachment {
   /// recording is on, marks the app context, so that the lookup is recorded.
   @inline(never)
   private func noteUnattachedUse(of verb: String, _ request: LookupRequest, _ tag: String?, by owner: AnyObject) {
+    rememberClass(of: owner)
     if UDIRecording.isOn { AppContext.recordLookups() }
     guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
     let reporter = UDIReporter.current

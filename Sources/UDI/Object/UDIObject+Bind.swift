@@ -115,7 +115,7 @@ extension UDIObject {
 
   func add(_ request: BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
-    attachment.remember(owner: Unretained<AnyObject>(self).address)
+    attachment.remember(owner: self)
     if contexts == nil || attachment.state.isGone {
       let type = request.token.identity.read { $0.firstType }
       let bound = LookupRequest(type, request.reach, named: request.name, at: request.site)

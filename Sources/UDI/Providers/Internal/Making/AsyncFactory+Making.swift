@@ -129,6 +129,6 @@ extension AsyncFactory {
 
   /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
   private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
-    if UDIAttachment.areInUse, !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
+    if !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
   }
 }
