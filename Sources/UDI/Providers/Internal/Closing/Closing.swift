@@ -191,16 +191,11 @@ final class Closing: Activity, @unchecked Sendable {
 
 extension Closing {
   /// A part of step 5: the call of a closer for one instance.
-  private struct Step {
-    /// The position of the context among `contexts`.
-    let position: Int
-    let provider: Provider
-    let closer: Closer
-    let unclosed: Unclosed
-    /// The cache that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because the
-    /// provider was reset or left its context while the factory ran.
-    let cache: InstanceCache?
-  }
+  ///
+  /// It has the position of the context among `contexts`. The cache is the one that keeps the instance; nil if the
+  /// provider keeps it by itself, or if nothing does, because the provider was reset or left its context while the
+  /// factory ran.
+  private typealias Step = (position: Int, provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?)
 
   /// The calls of closers in reverse order: the last one in the array is made first. Contexts below are closed before
   /// those above. In each context, instances that were made later are closed before those made earlier. After step 4,
@@ -216,8 +211,7 @@ extension Closing {
         }
         for unclosed in closer.unclosed {
           let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
-          steps.append(
-            Step(position: position, provider: provider, closer: closer, unclosed: unclosed, cache: cache))
+          steps.append((position, provider, closer, unclosed, cache))
         }
       }
     }
