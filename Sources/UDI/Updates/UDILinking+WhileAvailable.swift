@@ -39,8 +39,11 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    try await whileAvailable(
-      UDIKey(type), repeat UDIKey(each more), search: search, fileID: fileID, line: line, operation)
+    let request = LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line))
+    let context = try _origin.context(requiredFor: "whileAvailable", request)
+    return try await context.whileAvailable(
+      context.updates(of: type, search: search), repeat context.updates(of: each more, search: search),
+      while: operation)
   }
 
   /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.

@@ -90,7 +90,7 @@ package enum Tree {
 
   /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
   /// `Node.dismantle`. Guarded by `lock`.
-  nonisolated(unsafe) static var teardowns = ObjectTable<Teardown>()
+  nonisolated(unsafe) static var teardowns: [(thread: UInt, children: [UDIContext])] = []
 
   /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then does what had to
   /// wait for that: releases the garbage and resumes tasks.

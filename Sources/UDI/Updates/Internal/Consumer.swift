@@ -21,7 +21,9 @@ final class Consumer {
     watcher = Watcher(TypeToken.of(request.type).key(named: request.name), request.search)
     self.context = context
     self.request = request
-    if let context { context.change { node, _ in node.enter(watcher) } } else {
+    if let context {
+      context.change { node, _ in node.enter(watcher) }
+    } else {
       Tree.change { _ in watcher.notify(of: .end) }
     }
   }
