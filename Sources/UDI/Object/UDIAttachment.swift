@@ -1,5 +1,4 @@
-// This import is public, because reads of linked properties are compiled in the caller's module and read `stamp`.
-public import Synchronization
+import Synchronization
 
 /// Connects an object to the tree. Every object that takes part in the tree stores an attachment, which knows the
 /// context that the object is attached to, and the bindings that the object has made.
@@ -55,8 +54,8 @@ public final class UDIAttachment: Sendable {
 
   /// One more than the number of times that the object has been attached or detached. A dependency that was linked
   /// under a lower number is out of date.
-  @usableFromInline let attachments = Atomic<UInt>(1)
-  @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
+  let attachments = Atomic<UInt>(1)
+  var stamp: UInt { attachments.load(ordering: .relaxed) }
 
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var bindingsOfOthers = CompactTable<Unretained<DetailedBinding>>()
