@@ -40,7 +40,7 @@ public struct AppLinked<Dependency> {
   ///   - owner: The object that has the property.
   ///   - wrapped: The property.
   ///   - storage: The property that contains the wrapper.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Owner: AnyObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
     storage storage: ReferenceWritableKeyPath<Owner, AppLinked>

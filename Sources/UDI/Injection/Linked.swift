@@ -55,7 +55,7 @@ public struct Linked<Dependency> {
   ///   - owner: The object that has the property.
   ///   - wrapped: The property.
   ///   - storage: The property that contains the wrapper.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Owner: UDIObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
     storage storage: ReferenceWritableKeyPath<Owner, Linked>

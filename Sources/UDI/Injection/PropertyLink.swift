@@ -147,7 +147,7 @@ final class PropertyLink {
 extension PropertyLink {
   /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even
   /// evaluated, because evaluating it would slow down every read of a kept value.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
     var made: AnyKeyPath?

@@ -62,7 +62,7 @@ struct StoredForm {
 
 extension StoredForm {
   /// Makes the form of a value of one to three words whose type `holdsReferences`.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
     let word = MemoryLayout<UInt>.size
@@ -79,7 +79,7 @@ extension StoredForm {
   ///
   /// - Returns: The form; nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be
   ///   held weakly.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
