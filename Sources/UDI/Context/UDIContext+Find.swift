@@ -104,7 +104,7 @@ extension UDIOrigin {
       switch self {
       case .context(let context): context as UDIContext?
       case .object(let attachment, let owner):
-        attachment.effectiveContext(verb, owner, describing: { "the context \"\(oneLine(tag))\"" }, at: site)
+        attachment.effectiveContext(verb, owner, nil, tag: tag, at: site)
       }
     return context?.change { node, _ in
       BreadthFirst(node).first { $0.parent != nil && $0.node.tag == tag }?.node.context

@@ -21,7 +21,8 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(
+      Dependency.self, .mainActor, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class.
@@ -50,7 +51,7 @@ public struct AppLinked<Dependency> {
       let link = owner[keyPath: storage].link
       var found: Dependency?
       unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe link.readFromAppContext(of: owner, into: UnsafeMutableRawPointer($0))
+        unsafe link.read(nil, of: owner, into: UnsafeMutableRawPointer($0))
       }
       return found
     }
@@ -69,6 +70,7 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(
+      Dependency.self, .anywhere, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
   }
 }

@@ -30,15 +30,22 @@ final class PropertyLink {
   // MARK: - Reading. The memory is that of an optional of the type, and contains nil
 
   /// Reads an optional dependency of an object. If none is found, the memory is not changed.
+  ///
+  /// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
   @usableFromInline
-  func read(_ attachment: UDIAttachment, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
+  func read(_ attachment: UDIAttachment?, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
     checkIsolation(of: owner)
-    let now = attachment.stamp
+    let now = attachment?.stamp ?? Self.pinned
     let memory = unsafe InstanceMemory(address: memory)
     if write(now, to: memory) { return }
-    unsafe attachment.find(
-      request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
-      into: memory.address)
+    let (type, reach, name) = (request.type, request.reach, request.name)
+    if let attachment {
+      unsafe attachment.find(
+        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
+    } else {
+      unsafe AppContext._find(
+        type, reach, named: name, search: request.search, at: request.site, into: memory.address)
+    }
     if keeping != .never { keep(memory, now) }
   }
 
@@ -60,19 +67,9 @@ final class PropertyLink {
     } catch {
       let place = "\(request.site.fileID):\(request.site.line)"
       if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
-      let key = describeKey(TypeIdentity.of(request.type).text, request.name)
-      fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
+      fatalError("\(place): \(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)")
     }
     keep(memory, now)
-  }
-
-  /// Reads a dependency of `AppContext`, which is not kept. If none is found, the memory is not changed.
-  @usableFromInline
-  func readFromAppContext(of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
-    checkIsolation(of: owner)
-    if write(Self.pinned, to: unsafe InstanceMemory(address: memory)) { return }
-    unsafe AppContext._find(
-      request.type, request.reach, named: request.name, search: request.search, at: request.site, into: memory)
   }
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main

@@ -97,7 +97,7 @@ extension UDIContext {
 
   /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
   /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
-  @inline(__always)
+  @inline(never)
   fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     let key = TypeToken.of(request.type).keyID(named: request.name)
     let answer = withNode { node in

@@ -124,10 +124,7 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
-    // The usual case is checked first, because the closure below copies the name.
-    if case .attached(let context) = state { return context }
-    let context = effectiveContext(
-      verb, owner, describing: { describeKey(TypeIdentity.of(request.type).text, request.name) }, at: request.site)
+    let context = effectiveContext(verb, owner, request, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
       UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
     }
@@ -146,14 +143,29 @@ extension UDIAttachment {
   }
 
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
-  /// if the reporter wants such reports. If the attached context is gone, reports that and returns nil.
+  /// if the reporter wants such reports, and marks `AppContext` while recording is on, so that the lookup is recorded. If
+  /// the attached context is gone, reports that and returns nil.
+  ///
+  /// - Parameters:
+  ///   - request: What the verb looks up or binds; nil if it looks for a context.
+  ///   - tag: The context's tag.
   func effectiveContext(
-    _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: UDICallSite
+    _ verb: String, _ owner: AnyObject, _ request: LookupRequest?, tag: String = "", at site: UDICallSite
   ) -> UDIContext? {
+    func what() -> String { request?.keyText ?? "the context \"\(oneLine(tag))\"" }
     switch state {
     case .attached(let context): return context
     case .none:
-      noteUnattachedUse(of: verb, by: owner, what, at: site)
+      rememberClass(of: owner)
+      if UDIRecording.isOn { AppContext.recordLookups() }
+      if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), UDIReporter.current.reportsUnattachedUse {
+        UDIReporter.current.report(
+          .unattached,
+          """
+          The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
+          Attach it first: `attach(to:)`.
+          """, at: site)
+      }
       return AppContext
     case .gone:
       UDIReporter.current.report(
@@ -165,22 +177,5 @@ extension UDIAttachment {
         """, at: site)
       return nil
     }
-  }
-
-  /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
-  /// recording is on, marks the app context, so that the lookup is recorded.
-  @inline(never)
-  private func noteUnattachedUse(of verb: String, by owner: AnyObject, _ what: () -> String, at site: UDICallSite) {
-    rememberClass(of: owner)
-    if UDIRecording.isOn { AppContext.recordLookups() }
-    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
-    let reporter = UDIReporter.current
-    guard reporter.reportsUnattachedUse else { return }
-    reporter.report(
-      .unattached,
-      """
-      The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
-      Attach it first: `attach(to:)`.
-      """, at: site)
   }
 }

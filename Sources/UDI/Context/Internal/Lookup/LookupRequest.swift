@@ -28,3 +28,8 @@ struct LookupRequest: Sendable {
     self.site = site
   }
 }
+
+extension LookupRequest {
+  /// The type and the name, for messages.
+  var keyText: String { describeKey(TypeIdentity.of(type).text, name) }
+}
