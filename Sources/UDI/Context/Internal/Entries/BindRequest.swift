@@ -27,7 +27,7 @@ struct BindRequest {
       self.replaces = replaces
     }
 
-    @inlinable
+    @_alwaysEmitIntoClient
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
