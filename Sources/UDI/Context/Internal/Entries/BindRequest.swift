@@ -60,7 +60,7 @@ struct BindRequest {
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), as: type, at: site)
     }
@@ -90,7 +90,7 @@ struct BindRequest {
   /// the binding is withdrawn later.
   func tellAttachment() {
     form.borrowed.read { object in
-      let identity = TypeToken.of(Swift.type(of: object)).identity
+      let identity = TypeToken.inlined(Swift.type(of: object)).identity
       if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return }
       guard let member = object as? any UDIObject else {
         return identity.read { $0.isPlain.store(true, ordering: .relaxed) }

@@ -16,7 +16,7 @@ extension Provider {
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it
   /// only cannot be attached here, reports that.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
-    let identity = TypeToken.of(type(of: object)).identity
+    let identity = TypeToken.inlined(type(of: object)).identity
     if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return nil }
     // Check the reference first, because that is cheaper. If the class does not conform, this check searches the
     // program's conformances once. The cast of an `Any` below would search them three times.
