@@ -99,7 +99,7 @@ extension UDIContext {
   /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
   @inline(never)
   fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    let key = TypeToken.of(request.type).keyID(named: request.name)
+    let key = TypeToken.inlined(request.type).keyID(named: request.name)
     let answer = withNode { node in
       unsafe node.attempt(
         key, as: WantedType(casting: request.reach), search: request.search, into: memory.address)

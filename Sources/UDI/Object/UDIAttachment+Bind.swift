@@ -63,6 +63,12 @@ extension UDIAttachment {
   var bindings: [Binding] {
     var made: [Binding] = []
     InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { if $0.binder == .instance { made.append($0) } }
+    return made + otherBindings
+  }
+
+  /// The bindings by which the object has bound other instances. Called under the tree lock.
+  var otherBindings: [Binding] {
+    var made: [Binding] = []
     unsafe bindingsOfOthers.forEach { made.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
     return made
   }

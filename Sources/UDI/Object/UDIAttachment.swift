@@ -68,8 +68,7 @@ public final class UDIAttachment: Sendable {
     guard let address else { return }
     Tree.change { garbage in
       noteHolding(false)
-      // What the object has bound besides itself.
-      for binding in bindings where binding.binder == .other { binding.withdraw(&garbage) }
+      for binding in otherBindings { binding.withdraw(&garbage) }
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
@@ -108,8 +107,9 @@ extension UDIAttachment {
 
   /// Whether and where the object is attached. Under the tree lock, put the context into the garbage after use: the
   /// reference that is returned might have become the last one.
+  @inline(never)
   var state: State {
-    lock.withLock {
+    lock.withLockInlined {
       if let attached = unsafe attached { return .attached(attached) }
       guard unsafe isWeak else { return .none }
       return unsafe attachedWeakly.map { .attached($0) } ?? .gone
@@ -123,6 +123,13 @@ extension UDIAttachment {
   @usableFromInline
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
+  ) -> UDIContext? {
+    if case .attached(let context) = state { context } else { contextOtherwise(verb, isRequired, request, owner) }
+  }
+
+  @inline(never)
+  private func contextOtherwise(
+    _ verb: String, _ isRequired: Bool?, _ request: LookupRequest, _ owner: AnyObject
   ) -> UDIContext? {
     let context = effectiveContext(verb, owner, request, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {

@@ -83,7 +83,7 @@ package enum Tree {
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
   /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [CheckedContinuation<Void, Never>] = []
+  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
 
   /// How many overrides have begun and not ended, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
@@ -119,16 +119,19 @@ package enum Tree {
   /// Ends a change: releases the lock, and then does what had to wait for that.
   @inline(never)
   private static func end(_ garbage: consuming Garbage) {
-    guard unsafe !afterwards.isEmpty else {
-      lock.unlock()
-      return garbage.release()
-    }
-    let tasks = unsafe afterwards
+    if unsafe !afterwards.isEmpty { return endAndResume(garbage) }
+    lock.unlock()
+    garbage.release()
+  }
+
+  @inline(never)
+  private static func endAndResume(_ garbage: consuming Garbage) {
+    let calls = unsafe afterwards
     unsafe afterwards = []
     lock.unlock()
     garbage.release()
     // No lock is held, which is necessary because user code may run here, for example an executor's.
-    for task in tasks { task.resume() }
+    for call in calls { call() }
   }
 
   /// Notifies a watcher.
@@ -142,7 +145,7 @@ package enum Tree {
   }
 
   /// Arranges that a task is resumed after the lock has been released.
-  static func resume(_ task: CheckedContinuation<Void, Never>) { unsafe afterwards.append(task) }
+  static func resume(_ task: CheckedContinuation<Void, Never>) { unsafe afterwards.append { task.resume() } }
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.

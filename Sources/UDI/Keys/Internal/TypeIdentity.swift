@@ -27,6 +27,7 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// already.
   // `_typeName` returns the same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all
   // conformances in the program for a custom description of the metatype, and a metatype cannot have one.
+  @inline(never)
   var text: String { _typeName(firstType, qualified: true) }
   /// The type whose metatype is `metatype`.
   // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.

@@ -14,8 +14,12 @@ struct TypeToken {
   private static var factBits: UInt { 0b1111 }
   private static var holdsReferencesFact: UInt { 0b1000 }
 
+  @inline(never)
+  static func of(_ type: Any.Type) -> TypeToken { inlined(type) }
+
+  /// Does the same as `of`, but is compiled into its caller, for the paths of lookups and registrations.
   @inline(__always)
-  static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
+  static func inlined(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
 
   /// Finds or makes the key of this type and a name. Too slow for the hot path, which needs only the key's id.
   func key(named name: UDIName?) -> KeyIdentity {

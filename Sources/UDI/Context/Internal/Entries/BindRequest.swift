@@ -60,7 +60,7 @@ struct BindRequest {
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), as: type, at: site)
     }

@@ -79,7 +79,7 @@ extension Node {
     while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }
     if isReachable {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
-      lock.withLock {
+      lock.withLockInlined {
         shared.slots = CompactTable()
         shared.isRecorded = false
       }
@@ -110,7 +110,7 @@ extension Node {
   private func orphanChildren(goingOnAt above: Node?) -> [UDIContext] {
     var children: [UDIContext] = []
     forEachChild { child in
-      child.lock.withLock { child.shared.parent = nil }
+      child.lock.withLockInlined { child.shared.parent = nil }
       child.treeLocked.hasLostParent = true
       child.treeLocked.previousSibling = nil
       child.treeLocked.nextSibling = nil
@@ -140,7 +140,7 @@ extension Node {
       if let next { next.treeLocked.previousSibling = previous } else { extras.lastClosed = previous }
     }
     (treeLocked.previousSibling, treeLocked.nextSibling) = (nil, nil)
-    lock.withLock { shared.parent = above }
+    lock.withLockInlined { shared.parent = above }
     guard let extras = above?.treeLocked.ensureExtras() else { return }
     treeLocked.previousSibling = extras.lastClosed
     extras.lastClosed?.treeLocked.nextSibling = self

@@ -29,8 +29,6 @@ final class InstanceCache: @unchecked Sendable {
     for provider: Provider, _ arguments: ArgumentKey?, in caches: InstanceCaches, isOfGraph: Bool = false
   ) -> (cache: InstanceCache, isNew: Bool) {
     let digest = arguments?.digest ?? 0
-    // Usually there is no other cache with the same hash.
-    if let first = Tree.change({ _ in caches.first(digest) }), first.arguments == arguments { return (first, false) }
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
     var compared: [InstanceCache]?

@@ -175,7 +175,12 @@ extension Provider {
   /// What keeps the instance for the given arguments. Do not call this under a lock.
   final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
-    let caches = Tree.change { _ in ensureCaches() }
+    let (caches, first) = Tree.change { _ in
+      let caches = ensureCaches()
+      return (caches, caches.first(arguments?.digest ?? 0))
+    }
+    // Usually there is no other cache with the same hash.
+    if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
     let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)
     if isNew { sweepCaches(sparing: cache) }
     return InstanceKeeper(provider: self, cache: cache)

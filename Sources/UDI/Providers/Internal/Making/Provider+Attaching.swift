@@ -1,5 +1,3 @@
-import Synchronization
-
 /// How a provider attaches an instance that takes part in the tree.
 extension Provider {
   /// If a new instance takes part in the tree and is not attached yet, attaches it to the context that its factory was

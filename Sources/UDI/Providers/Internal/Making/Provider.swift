@@ -88,7 +88,7 @@ class Provider: Entry, @unchecked Sendable {
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     madeType = type
     makesExactType = token.isExact
     usesDefaultLifetime = lifetime == nil
