@@ -21,6 +21,19 @@ import UDI
     #expect(failure == nil)
   }
 
+  /// Release builds record nothing unless they are told to. Then most lookups take a shorter way.
+  @Test func withoutRecording() async {
+    // In a process of its own, because recording is on or off for all of a process.
+    await #expect(processExitsWith: .success) {
+      UDIRecording.isOn = false
+      onThreads(1) { _ in
+        for size in [4, 40, 400] {
+          if let failure = OracleTests.failure(maximumSize: size) { fatalError(failure) }
+        }
+      }
+    }
+  }
+
   private static func failure(maximumSize: Int) -> String? {
     let seed = Self.seed + UInt64(maximumSize)
     var run = TreeRun(SplitMix(seed: seed), maximumSize: maximumSize)
