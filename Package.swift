@@ -107,3 +107,9 @@ let package = Package(
       swiftSettings: swift5Settings + [.enableUpcomingFeature("InferSendableFromCaptures")]),
   ]
 )
+
+// `UDI_TESTS` names the test targets that a build is about, if it is not about all of them: the sanitizers' builds leave out
+// the articles and the clients.
+if let names = Context.environment["UDI_TESTS"]?.split(separator: " ") {
+  package.targets.removeAll { $0.isTest && !names.contains($0.name[...]) }
+}

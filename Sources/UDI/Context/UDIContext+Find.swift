@@ -110,8 +110,7 @@ extension UDIOrigin {
       switch self {
       case .context(let context): context as UDIContext?
       case .object(let attachment, let owner):
-        attachment.effectiveContext(
-          verb, LookupRequest(UDIContext.self, .anywhere, at: site), tag: tag, for: owner)
+        attachment.effectiveContext(verb, owner, nil, tag: tag, at: site)
       }
     return context?.change { node, _ in
       for (other, parent) in BreadthFirst(node) where parent != nil && other.tag == tag { return other.context }

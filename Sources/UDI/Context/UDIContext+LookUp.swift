@@ -42,6 +42,7 @@ extension UDIContext {
     return withNode { unsafe $0.attempt(key, as: wanted, search: search, into: memory) }
   }
 
+  @inline(never)
   func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     unsafe attempt(
       request.type, request.reach, named: request.name, search: request.search, into: memory.address)

@@ -31,7 +31,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
   ///   - name: Distinguishes several dependencies of this type.
   /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
-  @inlinable
+  @_alwaysEmitIntoClient
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
     if type != Dependency.self { checkStaticType(type, Dependency.self) }
     self.name = name

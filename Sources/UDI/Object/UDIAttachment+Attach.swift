@@ -19,7 +19,7 @@ extension UDIAttachment {
     if let present {
       garbage.add(present)
     } else {
-      remember(owner: Unretained(object).address)
+      remember(owner: object)
     }
     if isOwned { setOwner(context, &garbage) }
     if present != nil { return false }

@@ -6,7 +6,7 @@ extension UDIAttachment {
   /// the context that the object is attached to has gone since the caller checked, or refuses the binding.
   func bind(_ request: BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
-    if !isOwn, UDIAttachment.areInUse { request.tellAttachment() }
+    if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, attachment: isOwn ? nil : self)
     let isMulti = request.isMulti
     Tree.change { garbage in

@@ -115,11 +115,12 @@ extension UDIObject {
 
   func add(_ request: BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
-    attachment.remember(owner: Unretained<AnyObject>(self).address)
+    attachment.remember(owner: self)
     if contexts == nil || attachment.state.isGone {
-      let type = request.token.identity.read { $0.firstType }
-      let bound = LookupRequest(type, request.reach, named: request.name, at: request.site)
-      if attachment.effectiveContext(request.isMulti ? "multiBind" : "bind", bound, for: self) == nil { return }
+      let wanted = LookupRequest(
+        request.token.identity.read { $0.firstType }, request.reach, named: request.name, at: request.site)
+      let verb = request.isMulti ? "multiBind" : "bind"
+      if attachment.effectiveContext(verb, self, wanted, at: request.site) == nil { return }
     }
     guard let contexts else { return attachment.bind(request, in: nil) }
     for context in contexts { attachment.bind(request, in: context) }

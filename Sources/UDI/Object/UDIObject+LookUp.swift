@@ -4,7 +4,7 @@
 /// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
 /// `UDILinking+Link.swift` says why code that does not know the optional's type can write to it.
 extension UDIObject {
-  @inlinable
+  @_alwaysEmitIntoClient
   func store<Dependency>(
     _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
   ) -> Bool {

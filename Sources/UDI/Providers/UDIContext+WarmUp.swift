@@ -127,6 +127,13 @@ extension UDIContext {
   ///
   /// - Parameter onlyOwned: Whether to leave out providers whose instances the context does not own.
   private func failuresToMake(forAliases: Bool = false, onlyOwned: Bool = false) async -> [UDIFailure] {
+    var failures: [UDIFailure] = []
+    for group in whatToMake(forAliases, onlyOwned) { failures += await Self.failures(of: group) }
+    return failures
+  }
+
+  @inline(never)
+  private func whatToMake(_ forAliases: Bool, _ onlyOwned: Bool) -> [[Obtaining]] {
     var groups: [[Obtaining]] = [[], [], []]
     for context in [self] + descendants {
       context.change { node, _ in
@@ -136,16 +143,15 @@ extension UDIContext {
           if onlyOwned, provider.sharing != .strong { return }
           let request = LookupRequest(
             provider.madeType, provider.reach, named: provider.key.name, search: .local)
-          let dependency = Obtaining(context: context, request: request)
-          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2].append(dependency)
+          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]
+            .append(Obtaining(context: context, request: request))
         }
       }
     }
-    var failures: [UDIFailure] = []
-    for group in groups { failures += await Self.failures(of: group) }
-    return failures
+    return groups
   }
 
+  @inline(never)
   private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {
     await withTaskGroup { group in
       for (index, dependency) in dependencies.enumerated() {

@@ -2,7 +2,7 @@ import UDI
 
 /// Which objects and providers need which dependencies, as far as their lookups were recorded.
 ///
-/// While ``UDIRecording`` is on, the library records the dependencies that an object has looked up with its verbs and
+/// While `UDIRecording` is on, the library records the dependencies that an object has looked up with its verbs and
 /// properties, and those that a factory has looked up in the context that it was given.
 extension UDISnapshot {
   /// The place of an entry in a snapshot.

@@ -27,7 +27,7 @@ public struct UDISnapshot: Sendable, Equatable, Codable {
     /// The overrides with which tests replace what the context has, the bindings, and the providers of the context,
     /// each in the order in which they were made. If there are several overrides for a key, the last one is in force.
     public let entries: [UDIEntry]
-    /// The bindings that ``UDIRecording`` has recorded as removed from the context, in the order in which they were
+    /// The bindings that `UDIRecording` has recorded as removed from the context, in the order in which they were
     /// removed. Not recorded are bindings of live objects that a call has removed, such as `unbind`, or attaching the
     /// object elsewhere. Empty while recording is off.
     public let removedBindings: [UDIEntry]
@@ -35,10 +35,10 @@ public struct UDISnapshot: Sendable, Equatable, Codable {
 
   /// The contexts, breadth-first. Each context comes after its parent.
   public let contexts: [Context]
-  /// The objects and providers that have looked up the dependencies in ``uses``. Empty while ``UDIRecording`` is off.
+  /// The objects and providers that have looked up the dependencies in ``uses``. Empty while `UDIRecording` is off.
   public internal(set) var dependents: [Dependent] = []
   /// The recorded lookups whose dependent or dependency belongs to these contexts, the oldest first, and then those
-  /// whose dependency is gone. Empty while ``UDIRecording`` is off.
+  /// whose dependency is gone. Empty while `UDIRecording` is off.
   public internal(set) var uses: [Use] = []
 }
 

@@ -107,19 +107,6 @@ import Testing
     #expect(next != nil && next! == nil)
   }
 
-  @Test func obtainReportsNoMisuse() async throws {
-    final class Wants: Sendable {
-      let other: (any Other)?
-      init(other: (any Other)?) { self.other = other }
-    }
-    context.register((any Other).self, lifetime: .context) {
-      await Task.yield(); return Plain()
-    }
-    context.register(Wants.self, lifetime: .context, using: Wants.init(other:))
-    let (wants, misuse) = try await MisuseLog.during { try await context.obtain(Wants.self) }
-    #expect(wants.other != nil && misuse.isEmpty, "\(misuse)")
-  }
-
   // MARK: - Storages
 
   /// Has nothing for the next few calls of `load`, as if another task stored something only then.

@@ -8,14 +8,15 @@ final class RecordedUse {
   let key: KeyIdentity
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
-  /// Identifies the record: the id of the key; the address of the provider, or of the object's attachment; and the
-  /// address of the entry that the provider's factory found, or 0 for an object. For an object, only its latest result
-  /// under the key is recorded. A factory may run for several contexts, so each of its results is recorded.
-  fileprivate let id: [UInt64]
+  /// Identifies the record: a hash of the id of the key; of the address of the provider, or of the object's attachment;
+  /// and of the address of the entry that the provider's factory found, or 0 for an object. For an object, only its
+  /// latest result under the key is recorded. A factory may run for several contexts, so each of its results is
+  /// recorded. (If two hashes were equal, which is next to impossible, the later record would replace the earlier one.)
+  fileprivate let id: UInt64
   /// A later record has a higher number.
-  fileprivate let number: Int
+  fileprivate let number: UInt64
 
-  fileprivate init(of entry: Entry, by dependent: Dependent, id: [UInt64], number: Int) {
+  fileprivate init(of entry: Entry, by dependent: Dependent, id: UInt64, number: UInt64) {
     (objectType, key) = (dependent.objectType, entry.key)
     (self.id, self.number) = (id, number)
     self.dependent = dependent.identity
@@ -56,14 +57,18 @@ package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node
 /// The records of who needs what. Call everything here under the tree lock.
 extension UDIRecording {
   /// The records, by their ids. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [[UInt64]: RecordedUse] = [:]
+  @exclusivity(unchecked) private nonisolated(unsafe) static var uses = ObjectTable<RecordedUse>()
   /// The number of the latest record (`RecordedUse.number`). Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
+  @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse: UInt64 = 0
 
   /// All records, the oldest first.
-  static var allUses: [RecordedUse] { unsafe Array(uses.values).inOrder { UInt64($0.number) } }
+  static var allUses: [RecordedUse] {
+    var all: [RecordedUse] = []
+    unsafe uses.forEach { all.append($0) }
+    return all.inOrder(of: \.number)
+  }
 
-  static func removeAllUses() { unsafe uses = [:] }
+  static func removeAllUses() { unsafe uses = ObjectTable() }
 
   /// Records that a dependent has found an entry.
   static func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
@@ -72,7 +77,8 @@ extension UDIRecording {
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
     let entryID = dependent.objectType == nil ? Unretained(entry).address : 0
-    let id = [entry.keyID, UInt64(Unretained(dependent.identity).address), UInt64(entryID)]
+    let words = scrambled(entry.keyID) ^ UInt64(Unretained(dependent.identity).address)
+    let id = scrambled(words ^ words >> 32) ^ UInt64(entryID)
     if let present = unsafe uses[id] {
       let presentEntry = present.entry
       if let presentEntry { garbage.add(presentEntry) }
@@ -89,7 +95,7 @@ extension UDIRecording {
   /// capacity is free.
   private static func dropUses(_ garbage: inout Garbage) {
     let kept = allUses.filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4)
-    unsafe uses = [:]
+    unsafe uses = ObjectTable()
     for use in kept { unsafe uses[use.id] = use }
   }
 }

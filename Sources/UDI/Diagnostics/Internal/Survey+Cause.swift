@@ -21,8 +21,11 @@ extension Survey {
     if let outside { return outside }
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
     if !others.isEmpty {
-      let names = Set(others.compactMap(\.name)).sorted()
-      return .otherNames(others.contains { $0.name == nil } ? [nil] + names : names)
+      var names: [String?] = []
+      for other in others where !names.contains(other.name) {
+        names.insert(other.name, at: names.firstIndex { $0 ?? "" > other.name ?? "" } ?? names.count)
+      }
+      return .otherNames(names)
     }
     let wanted =
       (TypeMetadata(request.type).isOptional ? request.type as? any AnyOptional.Type : nil)?.wrapped ?? request.type

@@ -164,7 +164,7 @@ extension TypeTable {
   private static let lock = Lock()
   /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
   /// the same hash, the identities of all but the first are stored under the next free integers. Guarded by `lock`.
-  private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
+  private nonisolated(unsafe) static var byHash = ObjectTable<TypeIdentity>()
   /// How many buckets are taken. Guarded by `lock`.
   private nonisolated(unsafe) static var count = 0
   /// The tables that have been replaced. They are kept here, so that a leak checker does not report them. Guarded by
@@ -200,7 +200,7 @@ extension TypeTable {
 
   /// Finds or makes the identity of the given type, which might have the same text as others. Call this under `lock`.
   private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
-    var hash = text.hashValue
+    var hash = UInt64(bitPattern: Int64(text.hashValue))
     while let found = unsafe byHash[hash] {
       if found.text == text { return found }
       hash &+= 1

@@ -14,7 +14,9 @@ extension Node {
     watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.search ?? shared.search
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      if node == self { extras.watchers.insert(watcher) } else { extras.climbers.insert(watcher) }
+      let watchers = extras.watchers[watcher.key.id] ?? Watchers()
+      watchers.set.insert(Unretained(watcher))
+      extras.watchers[watcher.key.id] = watchers
       node.treeLocked.isWatched = true
       watcher.nodes.append(node)
     }
@@ -25,15 +27,18 @@ extension Node {
   /// under the given key at this node itself.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
-    treeLocked.extras?.watchers.forEach(of: key) { Tree.notify($0, of: kind) }
-    treeLocked.extras?.climbers.forEach(of: key) { if $0.comes(to: self) { Tree.notify($0, of: kind) } }
+    treeLocked.extras?.watchers[key]?.forEach {
+      if !$0.finds(before: self, orThere: false) { Tree.notify($0, of: kind) }
+    }
   }
 
   /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
   /// node.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
-    treeLocked.extras?.watchers.forEach(of: key) { if $0.direction.looks.below { Tree.notify($0, of: kind) } }
+    treeLocked.extras?.watchers[key]?.forEach {
+      if $0.nodes.first == self, $0.direction.looks.below { Tree.notify($0, of: kind) }
+    }
   }
 
   /// Notifies all watchers that a change under the given key at this node might concern: those that are entered here,
@@ -49,7 +54,9 @@ extension Node {
   @inline(never)
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
-    for watcher in allWatchers where watcher.climbs(beyond: self) { Tree.notify(watcher, of: kind) }
+    for watcher in allWatchers where watcher.direction.looks.above && !watcher.finds(before: self, orThere: true) {
+      Tree.notify(watcher, of: kind)
+    }
   }
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
@@ -69,68 +76,42 @@ extension Node {
       // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
     }
-    treeLocked.extras?.watchers = WatcherTable()
-    treeLocked.extras?.climbers = WatcherTable()
+    treeLocked.extras?.watchers = ObjectTable()
     treeLocked.isWatched = false
   }
 
   /// The watchers that are entered at this node.
   var allWatchers: [Watcher] {
     var all: [Watcher] = []
-    treeLocked.extras?.watchers.forEach { all.append($0) }
-    treeLocked.extras?.climbers.forEach { all.append($0) }
+    treeLocked.extras?.watchers.forEach { $0.forEach { all.append($0) } }
     return all
   }
 }
 
-/// The watchers that are entered at one node, by the ids of their keys. They are not retained: a consumer holds its
-/// watcher until the watcher has left.
-struct WatcherTable: ~Copyable {
-  private var keys = ObjectTable<Watchers>()
+/// The watchers that are entered at one node under one key. They are not retained: a consumer holds its watcher until
+/// the watcher has left.
+final class Watchers {
+  fileprivate var set = ObjectSet()
 
-  /// The watchers of one key.
-  private final class Watchers {
-    var set = ObjectSet()
-
-    func forEach(_ body: (Watcher) -> Void) {
-      set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Watcher.self)) } }
-    }
-  }
-
-  var isEmpty: Bool { keys.isEmpty }
-
-  func forEach(of key: UInt64, _ body: (Watcher) -> Void) { keys[key]?.forEach(body) }
-
-  func forEach(_ body: (Watcher) -> Void) { keys.forEach { $0.forEach(body) } }
-
-  mutating func insert(_ watcher: Watcher) {
-    let watchers = keys[watcher.key.id] ?? Watchers()
-    watchers.set.insert(Unretained(watcher))
-    keys[watcher.key.id] = watchers
-  }
-
-  mutating func remove(_ watcher: Watcher) {
-    guard let watchers = keys[watcher.key.id] else { return }
-    watchers.set.remove(Unretained(watcher))
-    if watchers.set.isEmpty { keys[watcher.key.id] = nil }
+  fileprivate func forEach(_ body: (Watcher) -> Void) {
+    set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Watcher.self)) } }
   }
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup gets as far as the given node, because it finds nothing before that node. The watcher
-  /// must be entered at that node.
-  fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
-
-  /// Whether the watcher's lookup continues above the given node. The watcher must be entered at that node.
-  fileprivate func climbs(beyond node: Node) -> Bool {
-    direction.looks.above && !finds(upTo: nodes.prefix { $0 != node } + [node])
-  }
-
-  private func finds(upTo nodes: some Sequence<Node>) -> Bool {
-    nodes.contains { node in
-      guard let slot = node.shared.slots.find(key.id) else { return false }
-      return slot.element.state.depth == 0 || direction.looks.below && !looksOnlyUp && node == self.nodes.first
+  /// Whether the watcher's lookup finds something before it gets to a node at which the watcher is entered.
+  ///
+  /// - Parameter orThere: Whether to consider that node, too.
+  fileprivate func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
+    for node in nodes {
+      if node == end, !includesEnd { return false }
+      if let slot = node.shared.slots.find(key.id) {
+        let looksBelow = direction.looks.below && !looksOnlyUp && node == nodes.first
+        if looksBelow || slot.element.state.depth == 0 { return true }
+      }
+      if node == end { return false }
     }
+    return false
   }
 
   /// Removes the watcher from all nodes where it is entered.
@@ -138,10 +119,10 @@ extension Watcher {
     if isEntered { unsafe Watcher.count -= 1 }
     isEntered = false
     for node in nodes {
-      let extras = node.treeLocked.ensureExtras()
-      extras.watchers.remove(self)
-      extras.climbers.remove(self)
-      node.treeLocked.isWatched = !extras.watchers.isEmpty || !extras.climbers.isEmpty
+      guard let extras = node.treeLocked.extras, let watchers = extras.watchers[key.id] else { continue }
+      watchers.set.remove(Unretained(self))
+      if watchers.set.isEmpty { extras.watchers[key.id] = nil }
+      node.treeLocked.isWatched = !extras.watchers.isEmpty
     }
     nodes = []
   }

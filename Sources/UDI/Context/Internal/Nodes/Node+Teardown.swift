@@ -1,10 +1,3 @@
-/// The contexts that a thread has yet to release, because it is dismantling their parents.
-final class Teardown {
-  fileprivate var children: [UDIContext]
-
-  fileprivate init(_ children: [UDIContext]) { self.children = children }
-}
-
 /// The end of a context.
 extension Node {
   /// Removes the node of a dying context from everything that refers to it. Do not call this under a lock.
@@ -21,13 +14,12 @@ extension Node {
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
       if children.isEmpty { return }
-      let thread = UInt64(currentThread())
-      if let outer = unsafe Tree.teardowns[thread] { return outer.children += children }
+      if let outer = Self.teardown { return unsafe Tree.teardowns[outer].children += children }
       isOutermost = true
-      unsafe Tree.teardowns[thread] = Teardown(children)
+      unsafe Tree.teardowns.append((currentThread(), children))
     }
     _ = consume content
-    while isOutermost, let next = Self.nextPending(UInt64(currentThread())) { _ = consume next }
+    while isOutermost, let next = Self.nextPending() { _ = consume next }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
@@ -96,12 +88,19 @@ extension Node {
     return children
   }
 
-  private static func nextPending(_ thread: UInt64) -> UDIContext? {
+  private static func nextPending() -> UDIContext? {
     Tree.change { _ in
-      if let next = unsafe Tree.teardowns[thread]?.children.popLast() { return next }
-      unsafe Tree.teardowns[thread] = nil
+      guard let teardown else { return nil }
+      if let next = unsafe Tree.teardowns[teardown].children.popLast() { return next }
+      unsafe Tree.teardowns.remove(at: teardown)
       return nil
     }
+  }
+
+  /// The index of this thread's teardown; nil if the thread is not dismantling contexts.
+  private static var teardown: Int? {
+    let thread = currentThread()
+    return unsafe Tree.teardowns.firstIndex { $0.thread == thread }
   }
 
   /// Separates the children from this node.

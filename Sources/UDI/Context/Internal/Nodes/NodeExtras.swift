@@ -14,11 +14,9 @@ final class NodeExtras {
   var droppedCreations: [Creation] = []
   /// The context's rules.
   var rules: [Rule] = []
-  /// The watchers whose lookups begin here.
-  var watchers = WatcherTable()
-  /// The watchers whose lookups begin further down and can climb to this node. Those lookups look into this node alone,
-  /// not below it. So these watchers are kept apart: this node does not notify them of changes below it.
-  var climbers = WatcherTable()
+  /// By their keys' ids, the watchers whose lookups begin here, or begin further down and can climb to this node. The
+  /// latter look into this node alone: it does not notify them of changes below it.
+  var watchers = ObjectTable<Watchers>()
   /// The last record (`RemovedBinding`) of a binding that was removed from this context, by the ids of the keys. It
   /// leads to the earlier ones under the same key.
   var removedBindings = ObjectTable<RemovedBinding>()

@@ -110,25 +110,13 @@ final class Closing: Activity, @unchecked Sendable {
 
   // MARK: - The task
 
-  /// Takes the steps 2 to 7.
+  /// Takes the steps 2 to 7. The steps that wait are functions of their own, so that each is compiled once, and not with
+  /// everything that can come before it.
   private func run() async {
     let start = ContinuousClock.now
     let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []
-    // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
-    let creations = Tree.change { _ in self.creations }
-    for (creation, _, path) in creations { creation.cancel(closing: path) }
-    // Step 3.
-    for (other, number) in Tree.change({ _ in awaited }) {
-      if let error = await other.waitForEnd(number) { failures += error.failures }
-    }
-    // Step 4.
-    for (creation, number, _) in creations {
-      creation.raisePriority()
-      await creation.wait(number)
-    }
-    // Step 5.
-    var steps = steps()
-    while let step = steps.popLast() { await take(step) }
+    await waitForOthers()
+    await callClosers()
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
@@ -137,6 +125,27 @@ final class Closing: Activity, @unchecked Sendable {
       UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
     }
     endRun()
+  }
+
+  @inline(never)
+  private func waitForOthers() async {
+    let (awaited, creations) = Tree.change { _ in (self.awaited, self.creations) }
+    // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
+    for (creation, _, path) in creations { creation.cancel(closing: path) }
+    // Step 3.
+    for (other, number) in awaited { failures += await other.waitForEnd(number)?.failures ?? [] }
+    // Step 4.
+    for (creation, number, _) in creations {
+      creation.raisePriority()
+      await creation.wait(number)
+    }
+  }
+
+  /// Takes step 5.
+  @inline(never)
+  private func callClosers() async {
+    var steps = steps()
+    while let step = steps.popLast() { await take(step) }
   }
 
   /// Calls one closer, and drops the instance that it has closed.
@@ -191,16 +200,13 @@ final class Closing: Activity, @unchecked Sendable {
 
 extension Closing {
   /// A part of step 5: the call of a closer for one instance.
-  private struct Step {
-    /// The position of the context among `contexts`.
-    let position: Int
-    let provider: Provider
-    let closer: Closer
-    let unclosed: Unclosed
-    /// The cache that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because the
-    /// provider was reset or left its context while the factory ran.
-    let cache: InstanceCache?
-  }
+  ///
+  /// It has the position of the context among `contexts`. The cache is the one that keeps the instance; nil if the
+  /// provider keeps it by itself, or if nothing does, because the provider was reset or left its context while the
+  /// factory ran.
+  private typealias Step = (
+    position: Int, provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?
+  )
 
   /// The calls of closers in reverse order: the last one in the array is made first. Contexts below are closed before
   /// those above. In each context, instances that were made later are closed before those made earlier. After step 4,
@@ -216,8 +222,7 @@ extension Closing {
         }
         for unclosed in closer.unclosed {
           let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
-          steps.append(
-            Step(position: position, provider: provider, closer: closer, unclosed: unclosed, cache: cache))
+          steps.append((position, provider, closer, unclosed, cache))
         }
       }
     }

@@ -165,6 +165,7 @@ final class InstanceCaches: @unchecked Sendable {
     planSweep()
   }
 
+  @inline(never)
   var all: [InstanceCache] {
     var all: [InstanceCache] = []
     caches.forEach { all += list($0) }

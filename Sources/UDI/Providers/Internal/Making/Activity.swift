@@ -1,5 +1,6 @@
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), a run of `close()`
-/// (`Closing`), or a synchronous operation on an actor (`Visit`).
+/// (`Closing`), or a synchronous operation on an actor (`Visit`). Those that wait for a change of something that lasts,
+/// such as a watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -111,8 +112,10 @@ class Activity: @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   /// - Returns: False if the waiter was removed by `leave`.
+  // Not inlined, nor is the next method: code that waits would be compiled into all that can come before and after it.
   @discardableResult
-  final func wait(_ number: UInt64) async -> Bool {
+  @inline(never)
+  nonisolated(nonsending) final func wait(_ number: UInt64) async -> Bool {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
         if hasEnded { return false }
@@ -124,6 +127,20 @@ class Activity: @unchecked Sendable {
     }
     return remove(number) != nil
   }
+
+  /// Does the same as `wait`, but calls `abandon` if the task is cancelled.
+  @discardableResult
+  @inline(never)
+  nonisolated(nonsending) final func waitUnlessCancelled(_ number: UInt64) async -> Bool {
+    await withTaskCancellationHandler {
+      await wait(number)
+    } onCancel: {
+      abandon(number)
+    }
+  }
+
+  /// Removes a waiter whose task has been cancelled.
+  func abandon(_ number: UInt64) { leave(number) }
 
   /// Removes a waiter. It may be the last to hold its call, so it is released after the lock has been released.
   private final func remove(_ number: UInt64) -> Waiting? {
@@ -142,6 +159,14 @@ class Activity: @unchecked Sendable {
     guard let queue = unsafe queue else { return }
     queue.gate?.open()
     queue.waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
+  }
+
+  /// Resumes all tasks that wait, although the activity goes on: what they wait for is a change. For them, `wait`
+  /// returns false.
+  final func wakeForChange() {
+    guard let queue = unsafe queue else { return }
+    queue.waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
+    queue.waiting = ObjectTable()
   }
 
   // MARK: - Circles

@@ -86,26 +86,29 @@ final class AsyncCall: @unchecked Sendable {
   }
 
   private func rejectCycle(_ provider: Provider) throws {
-    let others = Tree.change { _ in
-      Array(sequence(first: self) { $0.asker }.dropFirst()).filter {
-        $0.nodeAddress == nodeAddress && $0.provider === provider
-      }.map { (call: $0, arguments: $0.arguments) }
+    var next = asker
+    while let call = next {
+      let (isOfProvider, others) = Tree.change { _ in
+        (call.nodeAddress == nodeAddress && call.provider === provider, call.arguments)
+      }
+      // Comparing arguments calls the user's `==`, so it must not happen under the lock.
+      if isOfProvider, others == arguments { throw ProviderFailure.cycle(Tree.change { _ in keys(from: call) }) }
+      next = call.asker
     }
-    // Comparing arguments calls the user's `==`, so it must not happen under the lock.
-    guard let same = others.first(where: { $0.arguments == arguments }) else { return }
-    throw ProviderFailure.cycle(Tree.change { _ in keys(from: same.call) })
   }
 
   /// The keys along the chain of askers, from the given call (or from the outermost one, if nil) to this one. Call this
   /// under the tree lock.
   private func keys(from first: AsyncCall?) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
-    for call in sequence(first: self, next: { $0.asker }) {
-      if let key = call.provider?.key { keys.append(key) }
+    var next: AsyncCall? = self
+    while let call = next {
+      if let key = call.provider?.key { keys.insert(key, at: 0) }
       if call === first { break }
-      keys += call.keysFromAsker.reversed()
+      keys = call.keysFromAsker + keys
+      next = call.asker
     }
-    return keys.reversed()
+    return keys
   }
 
   /// Whether the call has not ended.

@@ -33,52 +33,61 @@ extension AsyncFactory {
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
     in graph: AsyncGraph?
   ) async throws -> Instance? {
+    while true {
+      switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
+      case .found(let instance): return instance
+      case .gone: return nil
+      case .discarded, .make: continue
+      case .wait(let creation, let number):
+        switch try await creation.outcome(number) {
+        case .made(let instance): return instance
+        case .failed(let error): throw error
+        case .undecided: continue
+        }
+      }
+    }
+  }
+
+  /// Finds the instance, or the creation that is making it. If there is neither, starts a creation.
+  // Not inlined, because `shared` would be compiled with it once more for each time that it waits.
+  @inline(never)
+  private func claim(
+    for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
+    in graph: AsyncGraph?
+  ) throws -> Claim {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
-    while true {
-      let keeper = graph.map { self.keeper(for: key, in: $0) } ?? self.keeper(for: key)
-      if let stored = keeper.custom?.load() { return stored }
-      if Task.isCancelled { throw CancellationError() }
-      let (awaited, number): (Creation, UInt64)
-      switch try keeper.claim(for: context, by: .task(asker, through: keys)) {
-      case .found(let instance): return instance
-      case .gone: return nil
-      case .discarded: continue
-      case .wait(let creation, let waiter): (awaited, number) = (creation, waiter)
-      case .make(let creation, let waiter):
-        guard let creation = creation as? AsyncCreation, let waiter else {
-          preconditionFailure("a task begins a creation that it waits for")
+    let keeper = graph.map { self.keeper(for: key, in: $0) } ?? self.keeper(for: key)
+    if let stored = keeper.custom?.load() { return .found(stored) }
+    if Task.isCancelled { throw CancellationError() }
+    let claim = try keeper.claim(for: context, by: .task(asker, through: keys))
+    guard case .make(let new, let waiter) = claim else { return claim }
+    guard let creation = new as? AsyncCreation, let waiter else {
+      preconditionFailure("a task begins a creation that it waits for")
+    }
+    let owner = creation.owner ?? context
+    creation.start { [self] in
+      do {
+        try creation.beginFactory()
+        // Another task might have stored an instance since this one asked the storage.
+        if let stored = keeper.custom?.load() {
+          keeper.end(creation, .undecided, wakes: false)
+          return .made(stored)
         }
-        (awaited, number) = (creation, waiter)
-        let owner = creation.owner ?? context
-        creation.start { [self] in
-          do {
-            try creation.beginFactory()
-            // Another task might have stored an instance since this one asked the storage.
-            if let stored = keeper.custom?.load() {
-              keeper.end(creation, .undecided, wakes: false)
-              return .made(stored)
-            }
-            // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
-            let present = graph?.unlessEnded
-            let own = present ?? AsyncGraph()
-            defer { if present == nil { own.end() } }
-            let call = try AsyncCall(
-              self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
-            return .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
-          } catch {
-            keeper.end(creation, .failed(error), wakes: false)
-            return .failed(error)
-          }
-        }
-      }
-      switch try await awaited.outcome(number) {
-      case .made(let instance): return instance
-      case .failed(let error): throw error
-      case .undecided: continue
+        // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
+        let present = graph?.unlessEnded
+        let own = present ?? AsyncGraph()
+        defer { if present == nil { own.end() } }
+        let call = try AsyncCall(
+          self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
+        return .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
+      } catch {
+        keeper.end(creation, .failed(error), wakes: false)
+        return .failed(error)
       }
     }
+    return .wait(creation, waiter)
   }
 
   /// What keeps a graph's instance for the given arguments.
@@ -129,6 +138,6 @@ extension AsyncFactory {
 
   /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
   private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
-    if UDIAttachment.areInUse, !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
+    if !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
   }
 }

@@ -119,20 +119,12 @@ class Creation: Activity, @unchecked Sendable {
   /// - Throws: `CancellationError` if the current task is cancelled.
   final func outcome(_ number: UInt64) async throws -> Outcome {
     raisePriority()
-    let isThere = await withTaskCancellationHandler {
-      await wait(number)
-    } onCancel: {
-      abandon(number)
-    }
-    guard isThere else { throw CancellationError() }
+    guard await waitUnlessCancelled(number) else { throw CancellationError() }
     return Tree.change { _ in outcomeForWaiters }
   }
 
   /// The outcome, as those that wait get it. Read this under the tree lock, after the end.
   var outcomeForWaiters: Outcome { outcome ?? .undecided }
-
-  /// Removes a waiter whose task has been cancelled.
-  func abandon(_ number: UInt64) { leave(number) }
 
   /// Raises the priority of the task that makes the instance, if there is one, to that of the current task.
   func raisePriority() {}

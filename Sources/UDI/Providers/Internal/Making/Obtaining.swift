@@ -14,7 +14,8 @@ final class Obtaining: Sendable {
   private let graphs: LastingGraphs
 
   init(
-    context: UDIContext, request: LookupRequest, arguments: KeptArguments? = nil, graphs: LastingGraphs = LastingGraphs()
+    context: UDIContext, request: LookupRequest, arguments: KeptArguments? = nil,
+    graphs: LastingGraphs = LastingGraphs()
   ) {
     (self.context, self.request, self.arguments, self.graphs) = (context, request, arguments, graphs)
   }
