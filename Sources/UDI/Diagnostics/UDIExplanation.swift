@@ -141,7 +141,7 @@ public struct UDIExplanation: Sendable, Equatable {
   public internal(set) var dependents: [UDIDependent] = []
 
   /// The largest number of contexts that are listed.
-  static var enoughContexts: Int { 100 }
+  package static var enoughContexts: Int { 100 }
 
   /// Makes an explanation that contains only the cause.
   init(_ type: Any.Type, named name: UDIName?, search: UDISearch, cause: Cause) {

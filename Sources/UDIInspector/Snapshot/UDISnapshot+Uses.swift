@@ -66,9 +66,8 @@ extension UDISnapshot {
     indices: [Node: Int], positions: [UInt: [Position]], _ garbage: inout Garbage
   ) {
     var numbers: [ObjectIdentifier: Int] = [:]
-    // By dependent and key. A removed dependency is listed only if the dependent has not looked up a new one since.
-    var listed: Set<[UInt64]> = []
-    var gone: [(use: Use, wanted: [UInt64])] = []
+    // With the number of the dependent and of the key.
+    var all: [(use: Use, wanted: [UInt64])] = []
     UDIRecording.forEachUse(&garbage) { seen, key, found in
       let path = found?.node?.fullPath
       let entry = path == nil ? nil : found.flatMap { positions[$0.address]?.first }
@@ -85,16 +84,13 @@ extension UDISnapshot {
       }
       let use = Use(
         dependent: number, typeName: key.typeName, name: key.name?.description, entry: entry, fullPath: path)
-      let wanted = [UInt64(number), key.id]
-      if path == nil {
-        gone.append((use, wanted))
-      } else {
-        listed.insert(wanted)
-        uses.append(use)
-      }
+      all.append((use, [UInt64(number), key.id]))
     }
-    uses += gone.reversed().filter { listed.insert($0.wanted).inserted }.map(\.use).sorted {
-      ($0.dependent, $0.typeName, $0.name ?? "") < ($1.dependent, $1.typeName, $1.name ?? "")
-    }
+    let there = all.filter { $0.use.fullPath != nil }
+    // A removed dependency is listed only if the dependent has not looked up a new one since.
+    var listed = Set(there.map(\.wanted))
+    let gone = all.reversed().filter { listed.insert($0.wanted).inserted }.map(\.use)
+    uses = there.map(\.use)
+    uses += gone.sorted { ($0.dependent, $0.typeName, $0.name ?? "") < ($1.dependent, $1.typeName, $1.name ?? "") }
   }
 }
