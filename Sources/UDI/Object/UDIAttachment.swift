@@ -196,9 +196,9 @@ extension UDIAttachment {
       UDIReporter.current.report(
         .contextGone,
         """
-        The \(Swift.type(of: owner)) used \(verb) for \(Self.describe(request, tag)), but the context that it is attached to is gone: an \
-        object does not keep alive the context that owns it, or any context above that one. Keep the context as long \
-        as you use the objects that it owns.
+        The \(Swift.type(of: owner)) used \(verb) for \(Self.describe(request, tag)), but the context that it is \
+        attached to is gone: an object does not keep alive the context that owns it, or any context above that one. \
+        Keep the context as long as you use the objects that it owns.
         """, at: request.site)
       return nil
     }
