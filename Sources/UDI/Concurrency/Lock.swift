@@ -67,8 +67,8 @@ struct Lock: ~Copyable, Sendable {
     return try body()
   }
 
-  /// Does the same as `withLock`, but is compiled into its caller as a whole. With `withLock` instead, a scope takes more
-  /// instructions than its limit ("scope" in `Benchmarks/instructions`).
+  /// Does the same as `withLock`, but is compiled into its caller as a whole. With `withLock` instead, a scope takes
+  /// more instructions than its limit ("scope" in `Benchmarks/instructions`).
   @inline(__always)
   borrowing func withLockInlined<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result

@@ -83,7 +83,8 @@ package enum Tree {
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
   /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
+  // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void]?
 
   /// How many overrides have begun and not ended, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
@@ -119,15 +120,14 @@ package enum Tree {
   /// Ends a change: releases the lock, and then does what had to wait for that.
   @inline(never)
   private static func end(_ garbage: consuming Garbage) {
-    if unsafe !afterwards.isEmpty { return endAndResume(garbage) }
+    if unsafe afterwards != nil { return endAndResume(garbage) }
     lock.unlock()
     garbage.release()
   }
 
   @inline(never)
   private static func endAndResume(_ garbage: consuming Garbage) {
-    let calls = unsafe afterwards
-    unsafe afterwards = []
+    let calls = unsafe afterwards.take() ?? []
     lock.unlock()
     garbage.release()
     // No lock is held, which is necessary because user code may run here, for example an executor's.
@@ -145,7 +145,10 @@ package enum Tree {
   }
 
   /// Arranges that a task is resumed after the lock has been released.
-  static func resume(_ task: CheckedContinuation<Void, Never>) { unsafe afterwards.append { task.resume() } }
+  static func resume(_ task: CheckedContinuation<Void, Never>) {
+    unsafe afterwards = afterwards ?? []
+    unsafe afterwards?.append { task.resume() }
+  }
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.

@@ -110,8 +110,8 @@ final class Closing: Activity, @unchecked Sendable {
 
   // MARK: - The task
 
-  /// Takes the steps 2 to 7. The steps that wait are functions of their own, so that each is compiled once, and not with
-  /// everything that can come before it.
+  /// Takes the steps 2 to 7. The steps that wait are functions of their own, so that each is compiled once, and not
+  /// with everything that can come before it.
   private func run() async {
     let start = ContinuousClock.now
     let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []

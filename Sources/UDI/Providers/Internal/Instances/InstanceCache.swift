@@ -28,14 +28,13 @@ final class InstanceCache: @unchecked Sendable {
   static func find(
     for provider: Provider, _ arguments: ArgumentKey?, in caches: InstanceCaches, isOfGraph: Bool = false
   ) -> (cache: InstanceCache, isNew: Bool) {
-    let digest = arguments?.digest ?? 0
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
     var compared: [InstanceCache]?
     var new: InstanceCache?
     while true {
       let present = Tree.change { _ -> [InstanceCache]? in
-        let present = caches.find(digest)
+        let present = caches.find(arguments)
         guard let new, compared?.elementsEqual(present, by: ===) == true else { return present }
         caches.add(new)
         return nil
@@ -49,8 +48,6 @@ final class InstanceCache: @unchecked Sendable {
       }
     }
   }
-
-  var digest: Int { arguments?.digest ?? 0 }
 
   // MARK: - Under the tree lock
 
@@ -96,11 +93,13 @@ final class InstanceCaches: @unchecked Sendable {
   // A long chain of caches is not released recursively.
   deinit { for cache in all { cache.next = nil } }
 
-  private func number(_ digest: Int) -> UInt64 { UInt64(bitPattern: Int64(digest)) }
+  private func number(_ arguments: ArgumentKey?) -> UInt64 { UInt64(bitPattern: Int64(arguments?.digest ?? 0)) }
 
-  func first(_ digest: Int) -> InstanceCache? { caches[number(digest)] }
+  /// The first of the caches for arguments with the same hash.
+  func first(_ arguments: ArgumentKey?) -> InstanceCache? { caches[number(arguments)] }
 
-  func find(_ digest: Int) -> [InstanceCache] { list(first(digest)) }
+  /// All caches for arguments with the same hash.
+  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { list(first(arguments)) }
 
   private func list(_ first: InstanceCache?) -> [InstanceCache] {
     var (all, next): ([InstanceCache], _) = ([], first)
@@ -112,8 +111,8 @@ final class InstanceCaches: @unchecked Sendable {
   }
 
   func add(_ cache: InstanceCache) {
-    cache.next = first(cache.digest)
-    caches[number(cache.digest)] = cache
+    cache.next = first(cache.arguments)
+    caches[number(cache.arguments)] = cache
     count += 1
   }
 
@@ -144,9 +143,9 @@ final class InstanceCaches: @unchecked Sendable {
   func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
     if cache.isDiscarded { return }
     // The chain is read first, because discarding a cache takes it out of the chain.
-    let same = find(cache.digest)
+    let same = find(cache.arguments)
     cache.discard()
-    caches[number(cache.digest)] = nil
+    caches[number(cache.arguments)] = nil
     count -= same.count
     for other in same where other !== cache { add(other) }
     garbage.add(cache)
@@ -182,7 +181,7 @@ extension Provider {
     let values = arguments.compactMap(ArgumentKey.comparable)
     guard values.count == arguments.count else { return false }
     let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
-    let candidates = Tree.change { _ in caches?.find(key?.digest ?? 0) ?? [] }
+    let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
     if let custom = cache.custom { return custom.load() != nil }
     return Tree.change { garbage in

@@ -175,10 +175,7 @@ extension Provider {
   /// What keeps the instance for the given arguments. Do not call this under a lock.
   final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
-    let (caches, first) = Tree.change { _ in
-      let caches = ensureCaches()
-      return (caches, caches.first(arguments?.digest ?? 0))
-    }
+    let (caches, first) = Tree.change { _ in (ensureCaches(), self.caches?.first(arguments)) }
     // Usually there is no other cache with the same hash.
     if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
     let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)

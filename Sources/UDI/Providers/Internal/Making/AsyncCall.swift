@@ -4,8 +4,8 @@ import Synchronization
 /// the closer, and in the tasks that these start, except detached ones.
 ///
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended.
-/// Therefore, when the call ends, this object releases everything that it holds, except other calls and the graph, which
-/// releases its instances itself.
+/// Therefore, when the call ends, this object releases everything that it holds, except other calls and the graph,
+/// which releases its instances itself.
 final class AsyncCall: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 

@@ -1,8 +1,8 @@
-/// The attempts of one `obtain`, one after the other: what the present one is given, what it has missed, and what has been
-/// made in between.
+/// The attempts of one `obtain`, one after the other: what the present one is given, what it has missed, and what has
+/// been made in between.
 final class ObtainingAttempts: @unchecked Sendable {
-  // Unchecked: one thread at a time uses this object: the one on which an attempt runs, and then the task that has begun
-  // it.
+  // Unchecked: one thread at a time uses this object: the one on which an attempt runs, and then the task that has
+  // begun it.
 
   /// The actor on which the next attempt is made; nil for the caller's.
   private(set) var actor: (any Actor)?

@@ -40,11 +40,7 @@ final class Resolution {
 
   /// The actor to which `obtain` has moved for what runs on this thread now; nil if it has not moved. Used only by this
   /// thread.
-  @exclusivity(unchecked) private var uncheckedActor: (any Actor)?
-  var actor: (any Actor)? {
-    get { unsafe uncheckedActor }
-    set { unsafe uncheckedActor = newValue }
-  }
+  var actor: (any Actor)?
 
   /// The attempts of `obtain` of which one runs on this thread; nil if there is none. Used only by this thread.
   @exclusivity(unchecked) var obtaining: ObtainingAttempts?
@@ -93,11 +89,7 @@ final class Resolution {
   }
 
   /// The modules that this thread is installing, the innermost last. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedInstallations: [Installation] = []
-  var installations: [Installation] {
-    _read { yield unsafe uncheckedInstallations }
-    _modify { yield unsafe &uncheckedInstallations }
-  }
+  var installations: [Installation] = []
 
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
