@@ -63,8 +63,8 @@ public struct UDITreePage: Sendable {
     }
   }
 
-  /// Returns the page as a single file, with the current data. The file loads nothing, and can neither update itself nor
-  /// look anything up.
+  /// Returns the page as a single file, with the current data. The file loads nothing, and can neither update itself
+  /// nor look anything up.
   ///
   /// - Returns: The text of an HTML file.
   /// - Complexity: O(contexts and bindings).

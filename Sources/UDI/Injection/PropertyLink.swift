@@ -1,8 +1,9 @@
 /// What a property with a wrapper looks up, and what it keeps.
 ///
-/// A link is an object that does not know the dependency's type, so that clients compile little: for a read, they compile
-/// a call with the address of an optional, as for any lookup (see `UDILinking+Link.swift`). If they read the property's
-/// parts themselves, a read takes three times as long to compile, and one that is compiled elsewhere has to copy all parts.
+/// A link is an object that does not know the dependency's type, so that clients compile little: for a read, they
+/// compile a call with the address of an optional, as for any lookup (see `UDILinking+Link.swift`). If they read the
+/// property's parts themselves, a read takes three times as long to compile, and one that is compiled elsewhere has to
+/// copy all parts.
 @usableFromInline
 final class PropertyLink {
   /// What the declaration asks for.
@@ -115,8 +116,8 @@ final class PropertyLink {
   private func keep(_ memory: InstanceMemory, _ now: UInt) {
     func keep<Dependency>(_ type: Dependency.Type) {
       let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      // During the lookup, the property might have been set or read, for example by a factory. A value that the property
-      // got in this way stays.
+      // During the lookup, the property might have been set or read, for example by a factory. A value that the
+      // property got in this way stays.
       var known: Dependency?
       if unsafe withUnsafeMutablePointer(to: &known, { write(now, to: unsafe InstanceMemory($0)) }) {
         unsafe found.pointee = known

@@ -247,8 +247,8 @@ extension UDILinking {
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
-    // With `withUnsafeMutablePointer`, whose closure would throw, clients would take a tenth longer to compile ("compile"
-    // in `Benchmarks/cost`).
+    // With `withUnsafeMutablePointer`, whose closure would throw, clients would take a tenth longer to compile
+    // ("compile" in `Benchmarks/cost`).
     func find(into memory: UnsafeMutablePointer<Dependency?>) throws {
       try unsafe _findOrThrow(
         type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer(memory))

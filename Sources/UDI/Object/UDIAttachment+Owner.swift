@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// Asking the runtime whether a class conforms to `UDIObject` is slow: the first time, the runtime goes through all
 /// conformances in the program, which takes longer than everything else about a new instance of a class. So it is asked
-/// only if the class is not known to conform, and if there is an attachment that might belong to the object: a stranger,
-/// whose object is of a class that is not known yet.
+/// only if the class is not known to conform, and if there is an attachment that might belong to the object: a
+/// stranger, whose object is of a class that is not known yet.
 ///
 /// This misses no object of which the attachment is made together with it, as `UDIObject` demands. Suppose that the
 /// class of such an object is not known. Then nothing has made its attachment known, which would have made the class

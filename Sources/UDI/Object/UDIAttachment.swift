@@ -150,8 +150,8 @@ extension UDIAttachment {
   }
 
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
-  /// if the reporter wants such reports, and marks `AppContext` while recording is on, so that the lookup is recorded. If
-  /// the attached context is gone, reports that and returns nil.
+  /// if the reporter wants such reports, and marks `AppContext` while recording is on, so that the lookup is recorded.
+  /// If the attached context is gone, reports that and returns nil.
   ///
   /// - Parameters:
   ///   - request: What the verb looks up or binds; nil if it looks for a context.
@@ -169,8 +169,8 @@ extension UDIAttachment {
         UDIReporter.current.report(
           .unattached,
           """
-          The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
-          Attach it first: `attach(to:)`.
+          The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served \
+          it. Attach it first: `attach(to:)`.
           """, at: site)
       }
       return AppContext

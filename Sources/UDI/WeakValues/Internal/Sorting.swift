@@ -1,5 +1,5 @@
-// Whatever is sorted by a number is sorted by means of these functions, because each call of `sort` with another type or
-// closure is 2 KiB of code.
+// Whatever is sorted by a number is sorted by means of these functions, because each call of `sort` with another type
+// or closure is 2 KiB of code.
 
 /// The positions of the given ranks, in the order of the ranks.
 @inline(never)
