@@ -51,7 +51,7 @@ let package = Package(
       swiftSettings: settings),
     .target(
       name: "UDITesting",
-      dependencies: ["UDI"],
+      dependencies: ["UDI", "UDIInspector"],
       // The same for `dladdr` and `process_vm_readv`.
       cSettings: [.define("_GNU_SOURCE", .when(platforms: [.linux]))],
       swiftSettings: settings),
@@ -67,16 +67,18 @@ let package = Package(
     .target(name: "TreeModel", dependencies: ["UDI"], path: "Tests/TreeModel", swiftSettings: settings),
     // For the thread sanitizer.
     .executableTarget(
-      name: "Stress", dependencies: ["UDI", "TreeModel"], path: "Tests/Stress", swiftSettings: settings),
+      name: "Stress", dependencies: ["UDI", "UDIInspector", "TreeModel"], path: "Tests/Stress", swiftSettings: settings),
     // For a leak checker.
-    .executableTarget(name: "Churn", dependencies: ["UDI"], path: "Tests/Churn", swiftSettings: settings),
+    .executableTarget(
+      name: "Churn", dependencies: ["UDI", "UDIInspector"], path: "Tests/Churn", swiftSettings: settings),
     // Tests that need a process or compiler flags of their own.
     .executableTarget(name: "Edges", dependencies: ["UDI"], path: "Tests/Edges", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
       swiftSettings: settings),
-    .testTarget(name: "UDITests", dependencies: ["UDI", "UDITesting", "TreeModel"], swiftSettings: settings),
-    .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDITesting"], swiftSettings: settings),
+    .testTarget(
+      name: "UDITests", dependencies: ["UDI", "UDIInspector", "UDITesting", "TreeModel"], swiftSettings: settings),
+    .testTarget(name: "UDITestingTests", dependencies: ["UDI", "UDIInspector", "UDITesting"], swiftSettings: settings),
     .testTarget(name: "UDIInspectorTests", dependencies: ["UDI", "UDIInspector"], swiftSettings: settings),
     // Serves and writes pages, for a browser.
     .executableTarget(

@@ -4,6 +4,7 @@
 /// a counter. The report, at the top, collects the results of all inputs without knowing any of them.
 import Foundation
 import UDI
+import UDIInspector
 
 let arguments: Arguments
 let terminal = Terminal()

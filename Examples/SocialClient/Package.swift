@@ -20,6 +20,7 @@ let package = Package(
       dependencies: [
         "SocialApp",
         .product(name: "UDI", package: "UDI"),
+        .product(name: "UDIInspector", package: "UDI"),
         .product(name: "UDITesting", package: "UDI"),
       ],
       swiftSettings: settings),

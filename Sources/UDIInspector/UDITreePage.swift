@@ -16,7 +16,8 @@ public import UDI
 /// }
 /// ```
 ///
-/// Any other program writes the page to a file: ``write(to:)``.
+/// Any other program writes the page to a file: ``write(to:)``. A file has everything but the way of lookups, for which
+/// the page asks the program.
 ///
 /// The page shows the names of types and classes, tags, names of dependencies, places in the source, and the messages
 /// of errors that factories threw. It shows no values. Mount it where only developers can reach it.
@@ -51,20 +52,31 @@ public struct UDITreePage: Sendable {
   /// - Returns: The answer, or nil if the page never makes such a request. In this case, answer with the status 404.
   /// - Complexity: O(contexts and bindings), if the request is for the data.
   public func response(to target: String) -> Response? {
-    let query = Query(target)
-    switch query.resource {
-    case "": return Response("text/html", Page.served)
-    case "style.css": return Response("text/css", Page.style)
-    case "script.js": return Response("text/javascript", Page.script)
-    case "data.json": return Response("application/json", PageData(context).json(unless: query["version"]))
-    case "way.json": return way(query).map { Response("application/json", $0) }
+    guard let (resource, values) = query(of: target) else { return nil }
+    switch resource {
+    case "": return Response("text/html", servedPage)
+    case "style.css": return Response("text/css", pageStyle)
+    case "script.js": return Response("text/javascript", pageScript)
+    case "data.json": return Response("application/json", data(unless: values["version"]?.first))
+    case "way.json": return way(values).map { Response("application/json", $0) }
     default: return nil
     }
   }
 
-  /// Returns the page as a single file, with the current data. The file loads nothing, and cannot update itself.
+  /// Returns the page as a single file, with the current data. The file loads nothing, and can neither update itself
+  /// nor look anything up.
   ///
   /// - Returns: The text of an HTML file.
   /// - Complexity: O(contexts and bindings).
-  public func html() -> String { Page.written(PageData(context).json()) }
+  public func html() -> String { writtenPage(data()) }
+
+  /// The data of the page, as JSON.
+  ///
+  /// - Parameter known: The version that the page already has. If this is still the current version, only the version
+  ///   is returned.
+  private func data(unless known: String? = nil) -> String {
+    let tree = context.snapshot().pageData(at: context.fullPath)
+    let version = String(tree.hashValue, radix: 16)
+    return jsonObject(["version": jsonText(version), "tree": version == known ? nil : tree])
+  }
 }

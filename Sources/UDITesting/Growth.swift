@@ -1,5 +1,6 @@
 public import Testing
 import UDI
+import UDIInspector
 
 /// Runs an operation several times, and fails the test if there is more of something after each round: contexts,
 /// objects, bindings or providers. The function finds code that leaves something behind each time; it allows code that

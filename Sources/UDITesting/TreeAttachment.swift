@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDIInspector
 
 /// When a test fails, attaches the text of the test's tree to the test.
 package final class TreeAttachment: Sendable {

@@ -1,6 +1,7 @@
 public import Foundation
 import Testing
 public import UDI
+import UDIInspector
 import UDITesting
 
 // The code in "Seeing what happens" and in README: `.ci/articles` compares it with them.

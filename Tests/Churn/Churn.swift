@@ -1,5 +1,6 @@
 import Synchronization
 import UDI
+import UDIInspector
 
 protocol Service: AnyObject, Sendable {}
 protocol Part: AnyObject, Sendable {}

@@ -34,7 +34,7 @@ extension SampleTree {
   convenience init?(named name: String) {
     switch name {
     case "shop", "strange", "random", "large":
-      self.init(name, root: name == "strange" ? Self.strangeText : "App") { SampleTree(named: name) }
+      self.init(name, root: name == "strange" ? Self.strangeText : "App")
     default: return nil
     }
     switch name {
@@ -85,16 +85,6 @@ extension SampleTree {
       try request.makeChild(tag: "Receipt").bind(hold(SystemClock()), as: (any Clock).self, named: UDIName(Side.left))
       try root.makeScope(tag: "request 2", search: .local).bind(hold(CardPayment()), as: (any Payment).self)
     } catch { fatalError("\(error)") }
-    add((any Clock).self)
-    add((any Clock).self, named: UDIName(Side.left))
-    add((any Cart).self)
-    add((any Cart).self, named: "draft")
-    add((any Payment).self)
-    add((any Store).self)
-    add((any Editor).self)
-    add((any Editor).self, named: "moved")
-    add((any Theme).self, named: "own")
-    add((any Cart).self, named: "guest")
   }
 
   static var strangeText: String { "</script><b>&amp;\"'\u{2028}\u{0}\\ \u{202E}x" }
@@ -108,15 +98,10 @@ extension SampleTree {
         if tag == "" { child.bind(hold(SystemClock()), as: (any Clock).self) }
         try child.makeChild(tag: "").bind(hold(Basket()), as: (any Cart).self)
       } catch { fatalError("\(error)") }
-      add((any Clock).self, named: UDIName(tag))
     }
-    add((any Clock).self)
-    add((any Cart).self)
     // One line replaces two bindings.
     for _ in 0..<3 { root.bind(hold(SystemClock()), as: (any Clock).self, named: "again") }
-    add((any Clock).self, named: "again")
     root.provide([Self.strangeText: 1])
-    add([String: Int].self)
   }
 
   /// 120 contexts with scopes anywhere, each with a few of a few dependencies. The seed never changes.
@@ -142,10 +127,6 @@ extension SampleTree {
       default: break
       }
     }
-    add((any Clock).self)
-    add((any Clock).self, named: "named")
-    add((any Cart).self)
-    add((any Store).self)
   }
 
   /// 10,000 contexts.

@@ -6,7 +6,7 @@ import UDIInspector
 ///
 ///     InspectedTrees write TREE FOLDER
 ///
-/// writes the page of a tree to a file, and what `explain` says about lookups in that tree to another.
+/// writes the page of a tree to a file.
 ///
 ///     InspectedTrees serve TREE
 ///
@@ -16,9 +16,7 @@ let words = CommandLine.arguments.dropFirst()
 
 switch (words.first, words.dropFirst().first.flatMap(SampleTree.init(named:)), words.dropFirst(2).first) {
 case ("write", let tree?, let folder?):
-  let name = "\(folder)/\(tree.name)"
-  try UDITreePage(tree.root).write(to: "\(name).html")
-  try JSONEncoder().encode(tree.ways()).write(to: URL(fileURLWithPath: "\(name).ways.json"))
+  try UDITreePage(tree.root).write(to: "\(folder)/\(tree.name).html")
 case ("serve", let tree?, nil):
   let page = UDITreePage(tree.root)
   while let line = readLine() {

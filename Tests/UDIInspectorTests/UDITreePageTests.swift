@@ -19,6 +19,10 @@ final class Database: Store {}
     return try #require(JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any])
   }
 
+  private func tree(_ target: String) throws -> [String: Any] {
+    try #require(try json(target)["tree"] as? [String: Any])
+  }
+
   private func text(_ target: String) throws -> String {
     String(decoding: try #require(page.response(to: target)).body, as: UTF8.self)
   }
@@ -38,7 +42,7 @@ final class Database: Store {}
 
   @Test(arguments: [
     "/?nothing", "/?style", "/?../secrets", "/data.json?x=1", "?way.json", "?way.json&type=%", "?way.json&type=%F",
-    "?way.json&type=%FF", "?way.json&type=A&search=sideways", "?way.json&type=A&path=/%zz",
+    "?way.json&type=%FF", "?way.json&type=A&search=sideways", "?way.json&type=A&tag=%zz",
     "?way.json&type=%+5", "?way.json&type=%-0",
   ])
   func answersNothingElse(target: String) { #expect(page.response(to: target) == nil) }
@@ -66,28 +70,26 @@ final class Database: Store {}
     root.register(Database.self) { (_, path: String) in Database() }
     _ = root.link((any Store).self)
     try root.makeScope(tag: "request", search: .local)
-    let data = try json("?data.json")
+    let data = try tree("?data.json")
     let texts = try #require(data["texts"] as? [String])
     let contexts = try #require(data["contexts"] as? [[String: Any]])
     let entries = try #require(contexts[0]["entries"] as? [[String: Any]])
     func values(_ key: String) -> [String?] { entries.map { ($0[key] as? Int).map { texts[$0] } } }
     #expect(contexts.map { $0["tag"] as? String } == ["App", "request"])
     #expect(contexts.map { $0["parent"] as? Int } == [nil, 0])
-    #expect(contexts.map { $0["scope"] as? Bool } == [nil, true])
+    #expect(contexts.map { $0["isScope"] as? Bool } == [nil, true])
     #expect(contexts.map { $0["search"] as? String } == [nil, "local"])
-    #expect(entries.map { $0["kind"] as? String } == ["live", "live", "dead", "kept", "provider"])
+    #expect(values("kind") == ["live", "live", "dead", "kept", "provider"])
     #expect(
       values("type") == [
         "UDIInspectorTests.Clock", "UDIInspectorTests.Clock", "UDIInspectorTests.SystemClock",
         "UDIInspectorTests.Store", "UDIInspectorTests.Database",
       ])
     #expect(values("name") == [nil, "other", nil, nil, nil])
-    #expect(values("class") == ["SystemClock", "SystemClock", "SystemClock", "Database", nil])
+    #expect(values("className") == ["SystemClock", "SystemClock", "SystemClock", "Database", nil])
     #expect(values("lifetime") == [nil, nil, nil, "context", "unique"])
-    #expect((entries[4]["arguments"] as? [Int])?.map { texts[$0] } == ["Swift.String"])
+    #expect(values("wants") == [nil, nil, nil, nil, "Swift.String"])
     #expect(values("site").allSatisfy { $0?.hasPrefix("UDIInspectorTests/UDITreePageTests.swift:") == true })
-    #expect(
-      data["counts"] as? [String: Int] == ["contexts": 2, "live": 2, "dead": 1, "providers": 2, "made": 1])
     #expect(data["path"] as? [String] == ["App"])
     withExtendedLifetime((clock, other)) {}
   }
@@ -96,7 +98,8 @@ final class Database: Store {}
     let child = try root.makeChild(tag: "child")
     try child.makeChild(tag: "grandchild")
     let response = try #require(UDITreePage(child).response(to: "?data.json"))
-    let data = try #require(JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any])
+    let answer = try #require(JSONSerialization.jsonObject(with: Data(response.body)) as? [String: Any])
+    let data = try #require(answer["tree"] as? [String: Any])
     #expect(data["path"] as? [String] == ["App", "child"])
     #expect((data["contexts"] as? [Any])?.count == 2)
   }
@@ -105,16 +108,15 @@ final class Database: Store {}
     let version = try #require(try json("?data.json")["version"] as? String)
     #expect(try json("?data.json&version=\(version)").keys.sorted() == ["version"])
     try root.makeChild(tag: "child")
-    let changed = try json("?data.json&version=\(version)")
-    #expect(changed["version"] as? String != version)
-    #expect((changed["contexts"] as? [Any])?.count == 2)
+    #expect(try json("?data.json&version=\(version)")["version"] as? String != version)
+    #expect((try tree("?data.json&version=\(version)")["contexts"] as? [Any])?.count == 2)
   }
 
   // MARK: One file
 
   @Test func aFileHasEverything() throws {
     let html = page.html()
-    #expect(html.contains("<style>") && html.contains("wayOf"))
+    #expect(html.contains("<style>") && html.contains("readTree"))
     #expect(!html.contains("?style.css\"") && !html.contains("?script.js\""))
     #expect(html.contains("content=\"default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"))
     #expect(html.contains("\"contexts\":[{\"tag\":\"App\"}]"))
@@ -134,7 +136,8 @@ final class Database: Store {}
     let begin = "<script type=\"application/json\" id=\"data\">"
     let data = try #require(html.firstRange(of: begin).map { html[$0.upperBound...].prefix { $0 != "<" } })
     let object = try #require(JSONSerialization.jsonObject(with: Data(data.utf8)) as? [String: Any])
-    #expect((object["contexts"] as? [[String: Any]])?.first?["tag"] as? String == tag)
+    let contexts = (object["tree"] as? [String: Any])?["contexts"] as? [[String: Any]]
+    #expect(contexts?.first?["tag"] as? String == tag)
     #expect(data.unicodeScalars.allSatisfy { !["<", ">", "&", "\u{2028}", "\u{2029}"].contains($0) && $0 >= " " })
     // The page's own two scripts, and no more.
     #expect(html.ranges(of: "</script>").count == 2)
@@ -178,16 +181,15 @@ final class Database: Store {}
       ("UDIInspectorTests.Clock", "x y&z", { $0.explain((any Clock).self, named: "x y&z", search: $1) }),
       ("UDIInspectorTests.Store", nil, { $0.explain((any Store).self, search: $1) }),
     ]
-    for (context, path) in [(root, ""), (child, "/a%2Fb%20%25"), (scope, "/a%2Fb%20%25/")] {
+    for (context, path) in [(root, ""), (child, "&tag=a%2Fb%20%25"), (scope, "&tag=a%2Fb%20%25&tag=")] {
       for (type, name, explain) in lookups {
         for search in [nil] + UDISearch.allCases {
           let explanation = explain(context, search)
           let name = name == nil ? "" : "&name=x%20y%26z"
-          let query = "path=\(path)&type=\(type)\(name)\(search.map { "&search=\($0.rawValue)" } ?? "")"
-          let way = try json("?way.json&\(query)")
+          let query = "\(path)&type=\(type)\(name)\(search.map { "&search=\($0.rawValue)" } ?? "")"
+          let way = try json("?way.json\(query)")
           #expect(way["summary"] as? String == explanation.summary)
           #expect(way["advice"] as? String == explanation.advice)
-          #expect(way["search"] as? String == explanation.search.rawValue)
           let steps = try #require(way["steps"] as? [[String: Any]])
           #expect(steps.map { $0["path"] as? [String] } == explanation.contexts.map(\.fullPath))
           #expect(
@@ -213,8 +215,10 @@ final class Database: Store {}
   }
 
   @Test func whatNobodyRegisteredHasNoWay() throws {
-    #expect(try json("?way.json&type=Nothing").isEmpty)
-    #expect(try json("?way.json&type=UDIInspectorTests.Clock&path=/gone").isEmpty)
+    let way = try json("?way.json&type=Nothing&name=%22")
+    #expect(way["summary"] as? String == "No Nothing named \"\"\" is registered in this tree.")
+    #expect((way["steps"] as? [Any])?.isEmpty == true)
+    #expect(try json("?way.json&type=Nothing&tag=gone")["summary"] as? String == "The context is gone.")
   }
 
   @Test func nothingChangesTheTree() throws {

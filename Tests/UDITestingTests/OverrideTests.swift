@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 import UDITesting
 
 private class Animal: @unchecked Sendable {}  // Unchecked: nothing in it changes.

@@ -2,6 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 import UDI
+import UDIInspector
 
 protocol Service: AnyObject, Sendable {}
 protocol Loose: Sendable { var label: String { get } }

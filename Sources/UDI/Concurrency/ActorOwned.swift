@@ -48,4 +48,5 @@ extension ActorOwned: CustomReflectable {
 /// elsewhere. Pass the value with `consume`. Do not call this while holding a lock.
 ///
 /// - Parameter value: The value, for example an object. It need not be `Sendable`.
+@inline(never)
 func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(onMainActor: value) }

@@ -47,12 +47,30 @@ struct Lock: ~Copyable, Sendable {
     #endif
   }
 
+  // `withLock` calls these two, because taking a lock is 150 bytes of code.
+  @inline(never)
+  private borrowing func take() { lock() }
+
+  @inline(never)
+  private borrowing func leave() { unlock() }
+
   /// Runs `body` while holding the lock.
   ///
   /// `body` must not run user code or release a user's object. To have an object released, it returns the object, and
   /// the caller releases it.
   @inline(__always)
   borrowing func withLock<Result: ~Copyable, Failure: Error>(
+    _ body: () throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    take()
+    defer { leave() }
+    return try body()
+  }
+
+  /// Does the same as `withLock`, but is compiled into its caller as a whole. With `withLock` instead, a scope takes
+  /// more instructions than its limit ("scope" in `Benchmarks/instructions`).
+  @inline(__always)
+  borrowing func withLockInlined<Result: ~Copyable, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
     lock()

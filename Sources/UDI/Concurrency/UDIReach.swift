@@ -11,22 +11,22 @@ public struct UDIReach: Equatable, Sendable {
   /// The bits that a `WantedType` takes from a `TypeToken`.
   @usableFromInline let mask: UInt
 
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   init(mask: UInt) { self.mask = mask }
 
   /// Whether both are the same.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   public static func == (left: UDIReach, right: UDIReach) -> Bool { left.mask == right.mask }
 
   /// The type is `Sendable`.
-  @inlinable
+  @_alwaysEmitIntoClient
   package static var anywhere: UDIReach {
     @inline(__always) get { UDIReach(mask: 0b101) }
   }
   /// The compiler does not know that the type is `Sendable`.
-  @inlinable
+  @_alwaysEmitIntoClient
   package static var mainActor: UDIReach {
     @inline(__always) get { UDIReach(mask: 0b010) }
   }
@@ -38,7 +38,7 @@ extension UDIReach {
   ///
   /// In the Swift 6 language mode, the compiler refuses calls from elsewhere, or at least warns about them. In the
   /// Swift 5 mode, it only warns, if at all.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || MainActorCheck.isIsolated(type)) }
 }

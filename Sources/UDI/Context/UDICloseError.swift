@@ -7,8 +7,8 @@ public struct UDICloseError: Error, Sendable {
 extension UDICloseError: CustomStringConvertible {
   /// The number of failures, and one line for each.
   public var description: String {
-    if failures.count == 1 { return "One dependency was not closed properly: \(failures[0])" }
-    return (["\(failures.count) dependencies were not closed properly:"] + failures.map { "  \($0)" })
-      .joined(separator: "\n")
+    if failures.count == 1 { return "One dependency was not closed properly: " + failures[0].description }
+    let title = spelled("\(failures.count) dependencies were not closed properly:")
+    return ([title] + failures.map { "  " + $0.description }).joined(separator: "\n")
   }
 }

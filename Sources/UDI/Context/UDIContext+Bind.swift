@@ -21,7 +21,7 @@ extension UDIContext {
   /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes, and O(bindings of the instance)
   ///   to withdraw the others.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -46,7 +46,7 @@ extension UDIContext {
   ///   - line: The caller's line, for diagnosis.
   /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func multiBind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -79,7 +79,7 @@ extension UDIContext {
 
 extension UDIContext {
   /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -91,7 +91,7 @@ extension UDIContext {
 
   /// Does the same as ``multiBind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not
   /// `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func multiBind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

@@ -58,34 +58,26 @@ extension UDIContext {
   ///
   /// - Returns: Whether the context is closed, by this call or already before.
   func closeAtOnce() -> Bool {
-    var path: [String]?
-    let isClosed = withNode { node in
-      node.end { node in
-        if node.treeLocked.state.isEnding {
-          return node.treeLocked.state == .closed && node.treeLocked.extras?.closing == nil
-        }
-        if node.treeLocked.hasClosers || node.hasChildren || node.isMakingSomething { return false }
-        if UDIObserver.mayExist { path = node.fullPath }
-        return true
-      }
-    }
-    if let path { UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: .zero)) } }
-    return isClosed
+    let path = UDIObserver.mayExist ? fullPath : nil
+    guard let isNew = withNode({ $0.end(onlyIfAtOnce: true) }) else { return false }
+    if isNew, let path { UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: .zero)) } }
+    return true
   }
 }
 
 extension Node {
-  /// Whether an instance is being made or stored that closing the context has to wait for. Call this under the tree
-  /// lock.
-  fileprivate var isMakingSomething: Bool {
-    if treeLocked.extras?.droppedCreations.isEmpty == false { return true }
-    var result = false
-    treeLocked.providers.forEach { result = result || !$0.provider.isAtRest }
-    return result
+  /// Whether closing the context would close nothing and wait for nothing, and there are no children. Call this under
+  /// the tree lock.
+  var canEndAtOnce: Bool {
+    if treeLocked.state.isEnding || treeLocked.hasClosers || hasChildren { return false }
+    if treeLocked.extras?.droppedCreations.isEmpty == false { return false }
+    var isAtRest = true
+    treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
+    return isAtRest
   }
 }
 
 extension Provider {
   /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
-  fileprivate final var isAtRest: Bool { creation == nil && (!hasCaches || caches.all.allSatisfy(\.isAtRest)) }
+  fileprivate final var isAtRest: Bool { creation == nil && caches?.all.allSatisfy(\.isAtRest) != false }
 }

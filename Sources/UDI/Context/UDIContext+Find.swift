@@ -22,7 +22,13 @@ extension UDIContext {
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
-    change { node, _ in BreadthFirst(node).dropFirst().compactMap { $0.node.context } }
+    change { node, _ in
+      var found: [UDIContext] = []
+      for (other, parent) in BreadthFirst(node) where parent != nil {
+        if let context = other.context { found.append(context) }
+      }
+      return found
+    }
   }
 
   /// The root of the tree that contains this context. A context without a parent is its own root.
@@ -104,10 +110,11 @@ extension UDIOrigin {
       switch self {
       case .context(let context): context as UDIContext?
       case .object(let attachment, let owner):
-        attachment.effectiveContext(verb, owner, describing: { "the context \"\(oneLine(tag))\"" }, at: site)
+        attachment.effectiveContext(verb, owner, nil, tag: tag, at: site)
       }
     return context?.change { node, _ in
-      BreadthFirst(node).first { $0.parent != nil && $0.node.tag == tag }?.node.context
+      for (other, parent) in BreadthFirst(node) where parent != nil && other.tag == tag { return other.context }
+      return nil
     }
   }
 }

@@ -36,12 +36,13 @@ extension UDIContext {
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
     into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     let key = token.keyID(named: name)
     let wanted = WantedType(token, reach)
     return withNode { unsafe $0.attempt(key, as: wanted, search: search, into: memory) }
   }
 
+  @inline(never)
   func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     unsafe attempt(
       request.type, request.reach, named: request.name, search: request.search, into: memory.address)
@@ -128,7 +129,7 @@ extension UDIContext {
   private func locate(
     _ request: LookupRequest, mustMake: Bool, for asker: AnyObject?, into memory: InstanceMemory
   ) -> LookupAnswer {
-    let token = TypeToken.of(request.type)
+    let token = TypeToken.inlined(request.type)
     let wanted = mustMake ? WantedType(casting: request.reach) : WantedType(token, request.reach)
     let key = token.keyID(named: request.name)
     let dependent = presentDependent(asker)

@@ -10,7 +10,7 @@ extension UDIContext {
   /// other's dependencies.
   ///
   /// These, among others, do look into scopes: ``UDILinking/descendant(tag:fileID:line:)``, ``children``, paths,
-  /// ``close()``, ``snapshot()`` and explanations.
+  /// ``close()``, snapshots and explanations.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. No other child of this context may have it.

@@ -2,7 +2,7 @@
 ///
 /// Contexts are named by their paths: the tags from the root to the context, including the root's.
 @nonexhaustive
-public enum UDITreeError: Error, Hashable, Sendable {
+public enum UDITreeError: Error, Equatable, Sendable {
   /// The parent already has another child with this tag.
   case duplicateTag(String, parent: [String])
   /// The child is the parent itself or is above it.
@@ -13,7 +13,9 @@ public enum UDITreeError: Error, Hashable, Sendable {
 
 extension UDITreeError: CustomStringConvertible {
   /// A description of the problem, and advice.
-  public var description: String {
+  public var description: String { message.text }
+
+  private var message: Message {
     switch self {
     case .duplicateTag(let tag, let parent):
       """

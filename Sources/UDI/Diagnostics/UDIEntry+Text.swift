@@ -1,6 +1,8 @@
 extension UDIEntry: CustomStringConvertible {
   /// The key and the state, in one line: `Shop.Clock: SystemClock`, or `Shop.Store: made, context`.
-  public var description: String {
+  public var description: String { state.text }
+
+  private var state: Message {
     switch kind {
     case .live: "\(key): \(object)"
     case .dead, .replaced, .withdrawn: "\(key): \(kind)"
@@ -11,7 +13,7 @@ extension UDIEntry: CustomStringConvertible {
 
   private var lastFailure: String {
     guard let failure else { return "" }
-    return failure.isNil ? ", returned nil last time" : ", failed last time: \(oneLine(failure.message))"
+    return failure.isNil ? ", returned nil last time" : spelled(", failed last time: \(oneLine(failure.message))")
   }
 }
 
@@ -21,14 +23,16 @@ extension UDIEntry {
   var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   /// The file and the line of the registration.
-  package var site: String { "\(fileID):\(line)" }
+  package var site: String { spelled("\(fileID):\(line)") }
   /// Whether this is a binding whose object a lookup does not find any more.
   package var isGone: Bool { kind == .dead || kind == .replaced || kind == .withdrawn }
 
   /// A phrase that says what a lookup finds or found.
   ///
   /// - Parameter place: A phrase for the context, such as `in "App"`.
-  func found(_ place: String) -> String {
+  func found(_ place: String) -> String { phrase(place).text }
+
+  private func phrase(_ place: String) -> Message {
     switch kind {
     case .live, .dead, .replaced, .withdrawn: "the \(object) bound \(place) at \(site)"
     case .kept: "the \(object) that the provider \(place) has made, registered at \(site)"
@@ -43,40 +47,41 @@ extension UDIEntry {
   ///   different one.
   func listed(for wanted: String) -> String {
     let age = deadFor?.inWords
-    let what =
+    let what: Message =
       switch kind {
       case .live: "\(object), bound"
-      case .dead: "\(object), dead\(age.map { " for \($0)" } ?? ""), bound"
+      case .dead: "\(object), dead\(age == nil ? "" : " for ")\(age ?? ""), bound"
       case .replaced, .withdrawn:
-        "\(object), \(end)\(age.map { " \($0) ago" } ?? "") and \(isAlive ? "still alive" : "dead by now"), bound"
+        """
+        \(object), \(end)\(age == nil ? "" : " ")\(age ?? "")\(age == nil ? "" : " ago") and \
+        \(isAlive ? "still alive" : "dead by now"), bound
+        """
       case .kept: "\(object), kept by the \(provider) registered"
       case .provider: "the \(provider) registered"
       case .override: "\(object), put there by a test,"
       }
-    return "\(what)\(key == wanted ? "" : " as \(key)") at \(site)"
+    return spelled("\(what.text)\(key == wanted ? "" : " as ")\(key == wanted ? "" : key) at \(site)")
   }
 
   private var provider: String {
-    let wants = argumentTypes.isEmpty ? "" : ", which wants \(describeArguments(argumentTypes))"
-    let failed = failure.map { failure in
-      failure.isNil
-        ? ", whose factory returned nil \(failure.circumstances)"
-        : ", whose factory failed \(failure.circumstances) (\(oneLine(failure.message)))"
+    var facts = argumentTypes.isEmpty ? "" : spelled(", which wants \(describeArguments(argumentTypes))")
+    if let failure {
+      facts += spelled(", whose factory \(failure.isNil ? "returned nil" : "failed") \(failure.circumstances)")
+      if !failure.isNil { facts += spelled(" (\(oneLine(failure.message)))") }
     }
-    let facts = wants + (failed ?? "")
-    return "provider (\(lifetime ?? ""))\(facts)\(facts.isEmpty ? "" : ",")"
+    return spelled("provider (\(lifetime ?? ""))\(facts)\(facts.isEmpty ? "" : ",")")
   }
 
   /// A phrase that says where the object was attached; empty if that is not known.
   var attachment: String {
     guard let attachFileID, let attachLine else { return "" }
-    return ", where it was attached at \(attachFileID):\(attachLine),"
+    return spelled(", where it was attached at \(attachFileID):\(attachLine),")
   }
 
   /// A phrase that says whether this binding was withdrawn or replaced, and by which call.
   var end: String {
     guard let endFileID, let endLine else { return "withdrawn when the context that it was attached to ended" }
-    return "\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID):\(endLine)"
+    return spelled("\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID):\(endLine)")
   }
 }
 
@@ -85,17 +90,19 @@ extension UDIEntry.Failure {
   fileprivate var isNil: Bool { message == FactoryFailure.nilMessage }
 
   /// How the factory failed: the circumstances and the message.
-  var phrase: String { "failed the last time, \(circumstances): \(oneLine(message))" }
+  var phrase: String { spelled("failed the last time, \(circumstances): \(oneLine(message))") }
 
   /// The arguments with which the factory failed, and how long ago it did.
   fileprivate var circumstances: String {
-    let arguments = argumentTypes.isEmpty ? "" : "with (\(argumentTypes.joined(separator: ", "))), "
-    return "\(arguments)\(age.map { "\($0.inWords) ago" } ?? "")"
+    let arguments = argumentTypes.isEmpty ? "" : spelled("with (\(argumentTypes.joined(separator: ", "))), ")
+    return age.map { spelled("\(arguments)\($0.inWords) ago") } ?? arguments
   }
 }
 
 extension Duration {
-  fileprivate var inWords: String {
+  fileprivate var inWords: String { words.text }
+
+  private var words: Message {
     switch self {
     case ..<Duration.seconds(1): "less than a second"
     case ..<Duration.seconds(120): "\(components.seconds) s"
@@ -107,5 +114,5 @@ extension Duration {
 
 /// A phrase for the types of arguments.
 func describeArguments(_ types: [String]) -> String {
-  types.isEmpty ? "no arguments" : "(\(types.map(describeType).joined(separator: ", ")))"
+  types.isEmpty ? "no arguments" : spelled("(\(types.map(describeType).joined(separator: ", ")))")
 }

@@ -1,10 +1,10 @@
 /// A binding, a provider or a test's override that a context has, or a binding that it had.
 ///
 /// Snapshots and explanations consist of entries. An entry is a value: it holds no object.
-public struct UDIEntry: Sendable, Hashable, Codable {
+public struct UDIEntry: Sendable, Equatable, Codable {
   /// The kinds of entries.
   @nonexhaustive
-  public enum Kind: String, Sendable, Hashable, Codable {
+  public enum Kind: String, Sendable, Equatable, Codable {
     /// A binding whose object is alive.
     case live
     /// A binding whose object has been released.
@@ -24,7 +24,7 @@ public struct UDIEntry: Sendable, Hashable, Codable {
   }
 
   /// A failure of a factory.
-  public struct Failure: Sendable, Hashable, Codable {
+  public struct Failure: Sendable, Equatable, Codable {
     /// The first 1,000 characters of the error's message. If the factory returned nil, a text that says so.
     public let message: String
     /// The types of the arguments that the factory was given besides the context. If it returned nil, the types of the

@@ -1,6 +1,6 @@
 /// What a ``UDIObserver`` is notified of: something was made, closed or missed.
 @nonexhaustive
-public enum UDIEvent: Sendable, Hashable {
+public enum UDIEvent: Sendable, Equatable {
   /// A factory has made an instance.
   case made(Made)
   /// An instance, or a context, has been closed.
@@ -9,7 +9,7 @@ public enum UDIEvent: Sendable, Hashable {
   case missed(Missed)
 
   /// Describes how a factory has made an instance.
-  public struct Made: Sendable, Hashable {
+  public struct Made: Sendable, Equatable {
     /// The type that the provider is registered under, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the name that the provider is registered under; nil if there is none.
@@ -30,7 +30,7 @@ public enum UDIEvent: Sendable, Hashable {
   }
 
   /// Describes how an instance, or a context, has been closed.
-  public struct Closed: Sendable, Hashable {
+  public struct Closed: Sendable, Equatable {
     /// The type that the instance's provider is registered under, as `String(reflecting:)` spells it; nil if a context
     /// was closed (together with all contexts below it).
     public let typeName: String?
@@ -45,7 +45,7 @@ public enum UDIEvent: Sendable, Hashable {
   }
 
   /// Describes a lookup that has found nothing.
-  public struct Missed: Sendable, Hashable {
+  public struct Missed: Sendable, Equatable {
     /// The type that was looked up, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the name that was looked up; nil if there was none.

@@ -1,6 +1,8 @@
 extension UDIExplanation {
   /// Advice on what to do about the cause, in one line; nil if nothing is wrong.
-  public var advice: String? {
+  public var advice: String? { remedy?.text }
+
+  private var remedy: Message? {
     switch cause {
     case .found: nil
     case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
@@ -17,13 +19,15 @@ extension UDIExplanation {
     case .otherType(let place), .moreGeneralType(let place):
       """
       Look up \(describeType(place.finding.typeName)); or register it as \(type), \
-      \(place.finding.isProvider ? "or add `.implements` for \(type) to its registration" : "too"): a \
+      \(place.finding.isProvider ? spelled("or add `.implements` for \(type) to its registration") : "too"): a \
       dependency is found under exactly the types that it was registered under.
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
     case .inScope where isInFactory && makesWhatIsKept:
-      "The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope. "
-        + "Or register it as \(lifetimesOfAsker), and link from inside."
+      """
+      The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope. \
+      Or register it as \(lifetimesOfAsker), and link from inside.
+      """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
     case .notRegistered where isUncertain:
@@ -36,14 +40,18 @@ extension UDIExplanation {
       wanted.isEmpty ? "Link it without arguments." : "Link it with arguments of these types: `link(_:with:)`."
     case .argumentsNotHashable: "Make them Hashable, or register the provider as `.unique`."
     case .isolatedElsewhere:
-      "Await `obtain`, which makes it on its actor; and keep it, if a factory of another actor needs it. If it can be "
-        + "made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor."
+      """
+      Await `obtain`, which makes it on its actor; and keep it, if a factory of another actor needs it. If it can be \
+      made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor.
+      """
     case .asynchronous(nil):
       "Await `obtain`, which makes it. Or register it as `.context`, and await `warmUp` when the program starts."
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
-      "Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was "
-        + "registered as. The compiler decides: in generic code, a type is Sendable only if the code requires that."
+      """
+      Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was \
+      registered as. The compiler decides: in generic code, a type is Sendable only if the code requires that.
+      """
     case .argumentNotSendable:
       """
       Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that \
@@ -66,7 +74,7 @@ extension UDIExplanation {
   private var lifetimesOfAsker: String { "`.unique` or `.graph`, whose factories are given the context that asks" }
 
   /// Advice for a dependency that is registered where the lookup does not look.
-  private func adviceOutOfReach(of place: Place) -> String {
+  private func adviceOutOfReach(of place: Place) -> Message {
     if fullPath.starts(with: place.fullPath) {
       return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
     }

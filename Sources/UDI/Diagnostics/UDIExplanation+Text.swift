@@ -11,8 +11,9 @@ extension UDIExplanation: CustomStringConvertible {
   private var need: String? {
     if dependents.isEmpty { return nil }
     let others = dependents.count - Self.namedDependents
-    let names = dependents.prefix(Self.namedDependents).map(\.phrase) + (others > 0 ? ["\(others) more"] : [])
-    return "Needed by \(names.dropLast().joined(separator: ", "))\(names.count > 1 ? " and " : "")\(names.last ?? "")"
+    let names = dependents.prefix(Self.namedDependents).map(\.phrase) + (others > 0 ? [spelled("\(others) more")] : [])
+    let first = names.dropLast().joined(separator: ", ")
+    return spelled("Needed by \(first)\(names.count > 1 ? " and " : "")\(names.last ?? "")")
   }
 
   /// The largest number of dependents that the description names.
@@ -34,29 +35,39 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   /// The cause in one line, without the sentence that says why the cause is uncertain.
-  var decision: String {
+  var decision: String { verdict.text }
+
+  private var verdict: Message {
     switch cause {
     case .found(let place): "\(key) is there: \(place.found).\(describeEquallyNear)"
     case .cameLater(let place): "\(key) was not there when it was looked up. It is now: \(place.registered)."
     case .dead(let place):
       "\(key) has died: \(place.found)\(place.finding.attachment) is gone, because nothing held it."
     case .replaced(let place):
-      "\(key) is no longer in \(place.context): \(place.finding.found("there"))"
-        + "\(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object that was "
-        + "bound in its place is gone."
+      """
+      \(key) is no longer in \(place.context): \(place.finding.found("there"))\
+      \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object that was \
+      bound in its place is gone.
+      """
     case .withdrawn(let place):
-      "\(key) is no longer in \(place.context): \(place.finding.found("there")) was \(place.finding.end)"
-        + "\(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both")."
+      """
+      \(key) is no longer in \(place.context): \(place.finding.found("there")) was \(place.finding.end)\
+      \(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both").
+      """
     case .otherNames(let names):
       "No \(type) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
     case .otherType(let place) where place.finding.kind == .provider:
       "No \(key) is registered \(range), but \(place.provider), makes one."
     case .otherType(let place):
-      "No \(key) is registered \(range), but the \(place.finding.object) in \(place.context) is one: it is registered "
-        + "as \(place.finding.key), at \(place.finding.site)."
+      """
+      No \(key) is registered \(range), but the \(place.finding.object) in \(place.context) is one: it is registered \
+      as \(place.finding.key), at \(place.finding.site).
+      """
     case .moreGeneralType(let place):
-      "No \(key) is registered \(range), but \(place.provider), may make one: a \(type) is a "
-        + "\(describeType(place.finding.typeName))."
+      """
+      No \(key) is registered \(range), but \(place.provider), may make one: a \(type) is a \
+      \(describeType(place.finding.typeName)).
+      """
     case .outOfReach(let place):
       "\(key) is out of reach: it is \(place.registered), and was looked for \(range)."
     case .inScope(let place, let scopePath):
@@ -65,8 +76,10 @@ extension UDIExplanation: CustomStringConvertible {
       "The \(className) that asks is attached to nothing, so the lookup began at AppContext, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
     case .contextRemoved:
-      "No \(key) is registered \(range), and there is nothing above: \(quoted([fullPath.first ?? ""])) was removed "
-        + "from its parent, or its parent is gone."
+      """
+      No \(key) is registered \(range), and there is nothing above: \(quoted([fullPath.first ?? ""])) was removed \
+      from its parent, or its parent is gone.
+      """
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(describeArguments(wanted)) and got \(describeArguments(given))."
     case .argumentsNotHashable(let types):
@@ -79,11 +92,16 @@ extension UDIExplanation: CustomStringConvertible {
       "The factory of \(key) \(failure.phrase). It is asynchronous, and this lookup could not wait for another try."
     case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
-      "The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments "
-        + "that need not be Sendable, and at run time it is not known whether \(describeType(type)) is Sendable."
+      """
+      The factory of \(key) may run anywhere and so takes Sendable arguments. This lookup was compiled for arguments \
+      that need not be Sendable, and at run time it is not known whether \(describeType(type)) is Sendable.
+      """
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
-      "\(key) is \(place.registered), but its factory \(place.finding.failure?.phrase ?? "failed: \(oneLine(message))")"
+      """
+      \(key) is \(place.registered), but its factory \
+      \(place.finding.failure?.phrase ?? spelled("failed: \(oneLine(message))"))
+      """
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .notConvertible(let made):
       "\(key) is served by the provider of \(describeType(made)), but the instance that it made does not conform to it."
@@ -97,22 +115,24 @@ extension UDIExplanation: CustomStringConvertible {
     let others = equallyNear
     guard let other = others.first else { return "" }
     let rule = "the branch that was added first comes first."
-    if others.count == 1 { return " Another one is equally near, in \(other.context): \(rule)" }
-    let number = contexts.count < Self.enoughContexts ? "\(others.count)" : "At least \(others.count)"
-    return " \(number) others are equally near, in \(other.context) and elsewhere: \(rule)"
+    if others.count == 1 { return spelled(" Another one is equally near, in \(other.context): \(rule)") }
+    let number: Message = contexts.count < Self.enoughContexts ? "\(others.count)" : "At least \(others.count)"
+    return spelled(" \(number.text) others are equally near, in \(other.context) and elsewhere: \(rule)")
   }
 
   /// A phrase for the contexts where the lookup looks.
   private var range: String {
-    switch search {
-    case .lineage: fullPath.count > 1 ? "in \(start), below and above" : "in \(start) and below"
-    case .descendants: "in \(start) and below"
-    case .local: "in \(start) itself"
-    case .ancestors: "in \(start) and above"
-    }
+    let directions =
+      switch search {
+      case .lineage: fullPath.count > 1 ? ", below and above" : " and below"
+      case .descendants: " and below"
+      case .local: " itself"
+      case .ancestors: " and above"
+      }
+    return spelled("in \(start)\(directions)")
   }
 
-  private func spell(_ name: String?) -> String { name.map { "named \"\($0)\"" } ?? "without a name" }
+  private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
   private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
 }
 
@@ -124,34 +144,41 @@ extension UDIExplanation {
   var details: [String] {
     guard !fullPath.isEmpty else { return [] }
     let count = contexts.count + omittedCount
-    let number = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
-    var lines = ["Looked \(direction), in \(number):"]
+    let number: Message = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
+    var lines = [spelled("Looked \(direction), in \(number.text):")]
     for context in contexts {
       let findings = context.findings.map { $0.listed(for: key) }
-      lines.append("  \(quoted(context.fullPath)): \(findings.isEmpty ? "nothing" : findings.joined(separator: "; "))")
+      let list = findings.isEmpty ? "nothing" : findings.joined(separator: "; ")
+      lines.append(spelled("  \(quoted(context.fullPath)): \(list)"))
     }
     // Until there are enough contexts, all that have something are listed.
     if omittedCount > 0 {
-      lines.append("  \(omittedCount) more\(contexts.count < Self.enoughContexts ? ": nothing" : "")")
+      lines.append(spelled("  \(omittedCount) more\(contexts.count < Self.enoughContexts ? ": nothing" : "")"))
     }
-    if let place = nearestOutside { lines.append("Elsewhere, \(place.context): \(place.finding.listed(for: key))") }
+    if let place = nearestOutside {
+      lines.append(spelled("Elsewhere, \(place.context): \(place.finding.listed(for: key))"))
+    }
     return lines
   }
 
   private var direction: String {
-    switch search {
-    case .lineage: "from \(start) downwards, breadth-first, then upwards (.lineage)"
-    case .descendants: "from \(start) downwards, breadth-first (.descendants)"
-    case .local: "in \(start) alone (.local)"
-    case .ancestors: "from \(start) upwards (.ancestors)"
-    }
+    let directions =
+      switch search {
+      case .lineage: "downwards, breadth-first, then upwards"
+      case .descendants: "downwards, breadth-first"
+      case .local: "alone"
+      case .ancestors: "upwards"
+      }
+    return spelled("\(search == .local ? "in" : "from") \(start) \(directions) (.\(search.rawValue))")
   }
 }
 
 // MARK: - The parts of sentences
 
 extension UDIExplanation {
+  @inline(never)
   var key: String { describeKey(typeName, name) }
+  @inline(never)
   var type: String { describeType(typeName) }
   /// The context where the lookup begins.
   private var start: String { quoted(fullPath) }
@@ -159,7 +186,9 @@ extension UDIExplanation {
 
 extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
-  fileprivate var found: String { finding.found("in \(context)") }
-  fileprivate var registered: String { "registered in \(context), at \(finding.site)" }
-  fileprivate var provider: String { "the provider of \(finding.key) in \(context), registered at \(finding.site)" }
+  fileprivate var found: String { finding.found(spelled("in \(context)")) }
+  fileprivate var registered: String { spelled("registered in \(context), at \(finding.site)") }
+  fileprivate var provider: String {
+    spelled("the provider of \(finding.key) in \(context), registered at \(finding.site)")
+  }
 }

@@ -8,10 +8,10 @@
 ///
 /// An explanation is a value. It holds no object and no context, and can be compared and sent. Its description begins
 /// with the cause, followed by advice and a list of the contexts with what they had.
-public struct UDIExplanation: Sendable, Hashable {
+public struct UDIExplanation: Sendable, Equatable {
   /// The reason for a lookup's answer.
   @nonexhaustive
-  public enum Cause: Sendable, Hashable {
+  public indirect enum Cause: Sendable, Equatable {
     /// The lookup finds the dependency.
     case found(Place)
     /// The lookup found nothing, but a moment later, when the explanation was made, the dependency was there.
@@ -82,7 +82,7 @@ public struct UDIExplanation: Sendable, Hashable {
   }
 
   /// A context that the explanation has looked at.
-  public struct Context: Sendable, Hashable {
+  public struct Context: Sendable, Equatable {
     /// The tags of the contexts from the root to this one, both included.
     public let fullPath: [String]
     /// The findings for the requested type in this context, with the requested name or with other names.
@@ -90,11 +90,16 @@ public struct UDIExplanation: Sendable, Hashable {
   }
 
   /// A finding, and the context that has it.
-  public struct Place: Sendable, Hashable {
+  public struct Place: Sendable, Equatable {
+    /// The context, with nothing but the finding: a place is part of other values, so it has to be small.
+    private let context: Context
+
     /// The tags of the contexts from the root to this one, both included.
-    public let fullPath: [String]
+    public var fullPath: [String] { context.fullPath }
     /// The finding in this context.
-    public let finding: UDIEntry
+    public var finding: UDIEntry { context.findings[0] }
+
+    init(fullPath: [String], finding: UDIEntry) { context = Context(fullPath: fullPath, findings: [finding]) }
   }
 
   /// The requested type, as `String(reflecting:)` spells it.
@@ -133,10 +138,10 @@ public struct UDIExplanation: Sendable, Hashable {
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
   /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
   /// order of their lookups. Empty in errors, and while ``UDIRecording`` is off.
-  public internal(set) var dependents: [UDISnapshot.Dependent] = []
+  public internal(set) var dependents: [UDIDependent] = []
 
   /// The largest number of contexts that are listed.
-  static var enoughContexts: Int { 100 }
+  package static var enoughContexts: Int { 100 }
 
   /// Makes an explanation that contains only the cause.
   init(_ type: Any.Type, named name: UDIName?, search: UDISearch, cause: Cause) {

@@ -19,9 +19,9 @@ public struct UDIFailure: Sendable {
 extension UDIFailure: CustomStringConvertible {
   /// The dependency, the context and the error.
   public var description: String {
-    guard let fileID, let line else { return "\(dependency): \(error)" }
-    return "\(dependency), registered at \(fileID):\(line): \(error)"
+    guard let fileID, let line else { return spelled("\(dependency): \(error)") }
+    return spelled("\(dependency), registered at \(fileID):\(line): \(error)")
   }
 
-  var dependency: String { "\(describeKey(typeName, name)) in \(quoted(fullPath))" }
+  var dependency: String { spelled("\(describeKey(typeName, name)) in \(quoted(fullPath))") }
 }

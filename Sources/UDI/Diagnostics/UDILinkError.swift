@@ -3,7 +3,7 @@
 ///
 /// The first line of the description says what is missing, and who needs it. The chain follows, then advice, and then a
 /// line for each context.
-public struct UDILinkError: Error, Sendable, Hashable {
+public struct UDILinkError: Error, Sendable, Equatable {
   /// What was missing, where it was looked up, and the cause.
   public internal(set) var explanation: UDIExplanation
 
@@ -21,10 +21,10 @@ public struct UDILinkError: Error, Sendable, Hashable {
   public var cause: UDIExplanation.Cause { explanation.cause }
 
   /// One step of the chain from the asker to the missing dependency.
-  public struct Step: Sendable, Hashable {
+  public struct Step: Sendable, Equatable {
     /// The kinds of steps.
     @nonexhaustive
-    public enum Kind: Sendable, Hashable {
+    public enum Kind: Sendable, Equatable {
       /// An object whose verb was called, or one of whose properties is a dependency.
       case object
       /// A provider whose factory asked for the next step.
@@ -59,14 +59,14 @@ public struct UDILinkError: Error, Sendable, Hashable {
 extension UDILinkError.Step: CustomStringConvertible {
   /// The step with its file and line: `Shop.Store (Shop/Wiring.swift:12)`.
   public var description: String {
-    let label = label + (parameter.map { ", parameter \($0)" } ?? "")
+    let label = label + (parameter.map { spelled(", parameter \($0)") } ?? "")
     guard let fileID, let line else { return label }
-    return "\(label) (\(fileID):\(line))"
+    return spelled("\(label) (\(fileID):\(line))")
   }
 
   /// The step without its file and line.
   fileprivate var label: String {
-    property.map { "\(describeType(typeName)).\($0)" } ?? describeKey(typeName, name)
+    property.map { spelled("\(describeType(typeName)).\($0)") } ?? describeKey(typeName, name)
   }
 }
 
@@ -83,7 +83,7 @@ extension UDILinkError: CustomStringConvertible {
 
   /// The summary, the chain and the advice on a single line.
   var message: String {
-    [summary, way.map { "\($0)." }, advice].compactMap(\.self).joined(separator: " ")
+    [summary, way.map { $0 + "." }, advice].compactMap(\.self).joined(separator: " ")
   }
 
   /// What to do about it. If the lookup could not wait, but one of the factories that asked could have, the advice is
@@ -93,11 +93,12 @@ extension UDILinkError: CustomStringConvertible {
       return explanation.advice
     }
     let (asker, asked) = (chain[index], chain[index + 1])
-    let reason = asked.kind == .missing ? "" : ", because it needs \(explanation.key)"
-    return """
+    let reason = asked.kind == .missing ? "" : spelled(", because it needs \(explanation.key)")
+    return spelled(
+      """
       The factory of \(asker.label) is asynchronous, too, and can wait: in it, obtain \(asked.label), with \
       `try await context.obtain()`, instead of requiring it\(reason). An asynchronous factory is not run again.
-      """
+      """)
   }
 
   /// How many objects and providers are named as needing the dependency, beginning with the nearest.
@@ -115,20 +116,25 @@ extension UDILinkError: CustomStringConvertible {
     }
     let askers = chain.dropLast().reversed()
     guard let first = askers.first else { return nil }
-    let parameter = first.parameter.map { " as parameter \($0) of its initialiser" } ?? ""
-    var parts = ["\(first.label) needs it\(parameter)"] + askers.dropFirst().map { "for \($0.label)" }
-    if parts.count > Self.namedOneByOne, let outermost = chain.first {
-      parts[(Self.namedOneByOne - 1)...] = ["and so on up to \(outermost.label)"]
+    let parameter = first.parameter.map { spelled(" as parameter \($0) of its initialiser") } ?? ""
+    var demand = spelled("\(first.label) needs it\(parameter)")
+    for (number, asker) in askers.enumerated().dropFirst() {
+      if number == Self.namedOneByOne - 1, askers.count > Self.namedOneByOne {
+        demand += spelled(", and so on up to \(chain[0].label)")
+        break
+      }
+      demand += spelled(", for \(asker.label)")
     }
-    return "\(parts.joined(separator: ", "))."
+    return demand + "."
   }
 
   /// The chain in one line; nil if the asker is not known.
   private var way: String? {
     guard chain.count > 1 else { return nil }
-    var steps = chain.map(\.description)
-    let omitted = steps.indices.dropFirst(Self.shownAtEachEnd).dropLast(Self.shownAtEachEnd)
-    if omitted.count > 1 { steps[omitted] = ["… \(omitted.count) more …"] }
-    return steps.joined(separator: " → ")
+    let omitted = chain.count - 2 * Self.shownAtEachEnd
+    if omitted <= 1 { return chain.map(\.description).joined(separator: " → ") }
+    let ends = [chain.prefix(Self.shownAtEachEnd), chain.suffix(Self.shownAtEachEnd)]
+    return ends.map { $0.map(\.description).joined(separator: " → ") }.joined(
+      separator: spelled(" → … \(omitted) more … → "))
   }
 }

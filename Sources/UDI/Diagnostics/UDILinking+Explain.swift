@@ -81,7 +81,7 @@ extension UDIContext {
     failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
     let key = TypeToken.of(request.type).key(named: request.name)
-    var survey = change { node, _ in Survey(key, from: node, request.search, limit: limit) }
+    let survey = change { node, _ in Survey(key, from: node, request.search, limit: limit) }
     defer { survey.release() }
     var explanation = survey.explanation
     explanation.cause = failure ?? survey.cause(of: request, with: arguments, isForMainActor: isForMainActor)

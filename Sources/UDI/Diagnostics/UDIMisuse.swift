@@ -41,5 +41,5 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   public let line: Int
 
   /// The file, the line and the message, in the form of a compiler's warning.
-  public var description: String { fileID.isEmpty ? message : "\(fileID):\(line): \(message)" }
+  public var description: String { fileID.isEmpty ? message : spelled("\(fileID):\(line): \(message)") }
 }

@@ -9,8 +9,8 @@ import Synchronization
 /// contains the binding's type and name, its context, the line that made it, the time of its removal, and the line that
 /// replaced or withdrew it, if there is one. If there are more than ``capacity`` records, the oldest are dropped.
 ///
-/// The records of who needs what are for ``UDISnapshot/uses`` and ``UDIExplanation/dependents``. While recording is on,
-/// the library records
+/// The records of who needs what are for `UDISnapshot.uses`, in `UDIInspector`, and ``UDIExplanation/dependents``.
+/// While recording is on, the library records
 ///
 /// - what a ``UDIObject`` finds with its verbs and properties, and
 /// - what a factory finds in the context that it is given, and what the `onCreate` of its registration finds there.

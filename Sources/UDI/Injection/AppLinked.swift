@@ -8,7 +8,7 @@
 /// If a value is set, for example by a test, the property holds and returns this value until nil is set.
 @propertyWrapper
 public struct AppLinked<Dependency> {
-  @usableFromInline var link: PropertyLink<Dependency>
+  @usableFromInline let link: PropertyLink
 
   /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
   /// write checks this.
@@ -21,7 +21,8 @@ public struct AppLinked<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(
+      Dependency.self, .mainActor, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class.
@@ -40,23 +41,21 @@ public struct AppLinked<Dependency> {
   ///   - owner: The object that has the property.
   ///   - wrapped: The property.
   ///   - storage: The property that contains the wrapper.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Owner: AnyObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
     storage storage: ReferenceWritableKeyPath<Owner, AppLinked>
   ) -> Dependency? {
     @inline(__always)
     get {
-      PropertyLink<Dependency>.checkIsolation(owner[keyPath: storage].link.place, owner)
-      if let kept = owner[keyPath: storage].link.kept { return kept }
-      let request = owner[keyPath: storage].link.request
-      return AppContext.lookUp(
-        Dependency.self, request.reach, named: request.name, search: request.search, at: request.site)
+      let link = owner[keyPath: storage].link
+      var found: Dependency?
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe link.read(nil, of: owner, into: UnsafeMutableRawPointer($0))
+      }
+      return found
     }
-    set {
-      let old = owner[keyPath: storage].link.set(newValue, owner)
-      withExtendedLifetime(old) {}
-    }
+    set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }
 
@@ -71,6 +70,7 @@ extension AppLinked where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(
+      Dependency.self, .anywhere, named: name, search: search, keeps: .never, at: UDICallSite(fileID, line))
   }
 }

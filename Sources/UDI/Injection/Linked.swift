@@ -19,7 +19,7 @@
 /// clock: (any Clock)? { link((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 @propertyWrapper
 public struct Linked<Dependency> {
-  @usableFromInline var link: PropertyLink<Dependency>
+  @usableFromInline let link: PropertyLink
 
   /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
   /// write checks this.
@@ -34,7 +34,8 @@ public struct Linked<Dependency> {
     named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.mainActor, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
+    link = PropertyLink(
+      Dependency.self, .mainActor, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -54,32 +55,21 @@ public struct Linked<Dependency> {
   ///   - owner: The object that has the property.
   ///   - wrapped: The property.
   ///   - storage: The property that contains the wrapper.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Owner: UDIObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
     storage storage: ReferenceWritableKeyPath<Owner, Linked>
   ) -> Dependency? {
     @inline(__always)
     get {
-      PropertyLink<Dependency>.checkIsolation(owner[keyPath: storage].link.place, owner)
-      let now = owner._attachedContext.stamp
-      let (isCurrent, kept) = owner[keyPath: storage].link.latest(now)
-      if isCurrent {
-        if let kept { return kept }
-        if let known = owner[keyPath: storage].link.weaklyKept?.load(as: Dependency.self) { return known }
+      let link = owner[keyPath: storage].link
+      var found: Dependency?
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe link.read(owner._attachedContext, of: owner, into: UnsafeMutableRawPointer($0))
       }
-      let (request, keeping) = owner[keyPath: storage].link.asked
-      let found = owner.lookUp(
-        Dependency.self, request.reach, named: request.name, search: request.search, at: request.site)
-      if keeping == .never { return found }
-      let (given, old) = owner[keyPath: storage].link.keep(found, now)
-      withExtendedLifetime(old) {}
-      return given
+      return found
     }
-    set {
-      let old = owner[keyPath: storage].link.set(newValue, owner)
-      withExtendedLifetime(old) {}
-    }
+    set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }
 
@@ -96,7 +86,8 @@ extension Linked where Dependency: Sendable {
     named name: UDIName? = nil, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.anywhere, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
+    link = PropertyLink(
+      Dependency.self, .anywhere, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
   }
 }
 

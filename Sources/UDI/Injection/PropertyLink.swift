@@ -1,87 +1,151 @@
 /// What a property with a wrapper looks up, and what it keeps.
+///
+/// A link is an object that does not know the dependency's type, so that clients compile little: for a read, they
+/// compile a call with the address of an optional, as for any lookup (see `UDILinking+Link.swift`). If they read the
+/// property's parts themselves, a read takes three times as long to compile, and one that is compiled elsewhere has to
+/// copy all parts.
 @usableFromInline
-struct PropertyLink<Dependency> {
+final class PropertyLink {
   /// What the declaration asks for.
-  @usableFromInline let request: LookupRequest
-  @usableFromInline let keeping: UDIKeeping
+  private let request: LookupRequest
+  private let keeping: UDIKeeping
 
   /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
-  @usableFromInline var kept: Dependency?
-  @usableFromInline var weaklyKept: WeakEntry?
+  private var kept: Instance?
+  private var weaklyKept: WeakEntry?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
-  @usableFromInline var stamp: UInt = 0
+  private var stamp: UInt = 0
 
-  /// The stamp of a value that was set rather than looked up.
-  @usableFromInline static var pinned: UInt { .max }
+  /// The stamp of a value that was set rather than looked up. It is never out of date, but it might be nil or, if it is
+  /// kept weakly, have been released.
+  private static var pinned: UInt { .max }
 
   init(
-    _ reach: UDIReach, named name: UDIName?, search: UDISearch?, keeps keeping: UDIKeeping = .strongly,
-    at site: UDICallSite
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
+    keeps keeping: UDIKeeping = .strongly, at site: UDICallSite
   ) {
-    request = LookupRequest(Dependency.self, reach, named: name, search: search, at: site)
+    request = LookupRequest(type, reach, named: name, search: search, at: site)
     self.keeping = keeping
   }
 
-  /// Looks up a required dependency from the object's effective context. Stops the program if there is none, or if its
-  /// factory throws.
+  // MARK: - Reading. The memory is that of an optional of the type, and contains nil
+
+  /// Reads an optional dependency of an object. If none is found, the memory is not changed.
+  ///
+  /// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
+  @usableFromInline
+  func read(_ attachment: UDIAttachment?, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
+    checkIsolation(of: owner)
+    let now = attachment?.stamp ?? Self.pinned
+    let memory = unsafe InstanceMemory(address: memory)
+    if write(now, to: memory) { return }
+    let (type, reach, name) = (request.type, request.reach, request.name)
+    if let attachment {
+      unsafe attachment.find(
+        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
+    } else {
+      unsafe AppContext._find(
+        type, reach, named: name, search: request.search, at: request.site, into: memory.address)
+    }
+    if keeping != .never { keep(memory, now) }
+  }
+
+  /// Reads a required dependency of an object. Stops the program if there is none, or if its factory throws.
   ///
   /// - Parameter property: The key path of the property's storage, by which the message names the property.
   @usableFromInline
-  @inline(never)
-  @_semantics("optimize.sil.specialize.generic.never")
-  func require(for owner: some UDIObject, _ property: AnyKeyPath?) -> Dependency {
+  func require(
+    _ attachment: UDIAttachment, of owner: AnyObject, _ property: AnyKeyPath?, into memory: UnsafeMutableRawPointer
+  ) {
+    checkIsolation(of: owner)
+    let now = attachment.stamp
+    let memory = unsafe InstanceMemory(address: memory)
+    if write(now, to: memory) { return }
     do {
-      return try owner.lookUpOrThrow(
-        Dependency.self, request.reach, named: request.name, search: request.search, at: request.site)
+      try unsafe attachment.findOrThrow(
+        request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
+        into: memory.address)
     } catch {
       let place = "\(request.site.fileID):\(request.site.line)"
       if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
-      let key = describeKey(TypeIdentity.of(Dependency.self).text, request.name)
-      fatalError("\(place): \(Swift.type(of: owner)) needs \(key), whose factory threw: \(error)")
+      fatalError("\(place): \(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)")
     }
+    keep(memory, now)
   }
 
-  /// Keeps what was looked up, and returns what the read gives, with the value that was kept before. The caller has to
-  /// hold the old value until the write is over, because the old value's `deinit` might use the property.
+  /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
+  /// actor. The compiler does not check on which actor a property with a wrapper is used.
+  @inline(__always)
+  private func checkIsolation(of owner: AnyObject) { if request.reach == .mainActor { stopElsewhere(owner) } }
+
+  @inline(never)
+  private func stopElsewhere(_ owner: AnyObject) {
+    let site = request.site
+    _ = MainActorCheck.isIsolated(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
+  }
+
+  /// Writes what is kept, if it is up to date.
   ///
-  /// - Parameter now: The attachment's `stamp` before the lookup.
-  @usableFromInline
-  mutating func keep(_ found: Dependency?, _ now: UInt) -> (given: Dependency?, old: Dependency?) {
-    // During the lookup, the property might have been set or read, for example by a factory. A value that the property
-    // got in this way stays.
-    let (isCurrent, kept) = latest(now)
-    if isCurrent, let known = kept ?? weaklyKept?.load(as: Dependency.self) { return (known, nil) }
-    return (found, replace(with: found, now))
-  }
-
-  /// Sets a value, and returns the old one, which the caller has to hold until the write is over.
-  @usableFromInline
-  mutating func set(_ value: Dependency?, _ owner: AnyObject) -> Dependency? {
-    Self.checkIsolation(place, owner)
-    return replace(with: value, Self.pinned)
-  }
-
-  @usableFromInline
-  mutating func replace(with value: Dependency?, _ stamp: UInt) -> Dependency? {
-    let old = kept
-    let isWeak = keeping == .weakly
-    kept = isWeak ? nil : value
-    weaklyKept = isWeak ? value.map(Self.entry) : nil
-    self.stamp = stamp
-    return old
-  }
-
-  private static func entry(for value: Dependency) -> WeakEntry {
-    guard let form = StoredForm.of(value, as: Dependency.self) else {
-      fatalError("\(describeType(type(of: value as Any))) is not a class, so a property cannot keep it weakly")
+  /// - Parameter now: The attachment's current `stamp`.
+  /// - Returns: Whether there was something to write.
+  private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
+    guard stamp == now || stamp == Self.pinned else { return false }
+    // The usual case is written out, so that the object is retained only once.
+    if let object = kept?.object, let form = kept?.form, form.isComplete {
+      unsafe form.write(object, to: memory.address)
+      return true
     }
-    defer { withExtendedLifetime(value) {} }
-    return WeakEntry(form)
+    if let kept { return memory.write(kept, isExact: true, as: request.type) }
+    return unsafe weaklyKept?.load(as: request.type, into: memory.address) ?? false
   }
 
+  // MARK: - Keeping
+
+  /// Sets a value, or nil.
+  @usableFromInline
+  func set<Dependency>(_ value: Dependency?, of owner: AnyObject) {
+    checkIsolation(of: owner)
+    replace(with: value.map { Instance($0) }, Self.pinned)
+  }
+
+  /// Keeps what was looked up.
+  ///
+  /// - Parameters:
+  ///   - memory: Contains what was looked up. Afterwards, contains what the read gives.
+  ///   - now: The attachment's `stamp` before the lookup.
+  private func keep(_ memory: InstanceMemory, _ now: UInt) {
+    func keep<Dependency>(_ type: Dependency.Type) {
+      let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      // During the lookup, the property might have been set or read, for example by a factory. A value that the
+      // property got in this way stays.
+      var known: Dependency?
+      if unsafe withUnsafeMutablePointer(to: &known, { write(now, to: unsafe InstanceMemory($0)) }) {
+        unsafe found.pointee = known
+      } else {
+        replace(with: unsafe found.pointee.map { Instance($0) }, now)
+      }
+    }
+    _openExistential(request.type, do: keep)
+  }
+
+  private func replace(with value: Instance?, _ stamp: UInt) {
+    // The old value is released when everything has been written, because its `deinit` might use the property.
+    let old = kept
+    defer { withExtendedLifetime(old) {} }
+    self.stamp = stamp
+    guard keeping == .weakly else { return kept = value }
+    if let value, value.isBox {
+      fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
+    }
+    weaklyKept = value.map { WeakEntry($0.form) }
+    withExtendedLifetime(value) {}
+  }
+}
+
+extension PropertyLink {
   /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even
   /// evaluated, because evaluating it would slow down every read of a kept value.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
     var made: AnyKeyPath?
@@ -92,46 +156,4 @@ struct PropertyLink<Dependency> {
     assert(make())
     return made
   }
-}
-
-// MARK: - What a read needs
-
-// A read gets what it needs by key paths, in the caller's module. Each of the following members copies only what it
-// returns. If a method were called that is not inlined, all of the property would be copied for the call, which takes
-// longer than a lookup.
-extension PropertyLink {
-  /// Where the dependency may be used, and where the property is declared.
-  @inlinable var place: (reach: UDIReach, site: UDICallSite) {
-    @inline(__always) get { (request.reach, request.site) }
-  }
-
-  /// Whether what is kept is up to date, and if so, what is kept strongly. A value that was set is never out of date,
-  /// but it might be nil or, if it is kept weakly, have been released.
-  ///
-  /// - Parameter now: The attachment's current `stamp`.
-  @inlinable
-  @inline(__always)
-  func latest(_ now: UInt) -> (isCurrent: Bool, kept: Dependency?) {
-    let isCurrent = stamp == now || stamp == Self.pinned
-    return (isCurrent, isCurrent ? kept : nil)
-  }
-
-  /// What a lookup needs.
-  @inlinable var asked: (request: LookupRequest, keeping: UDIKeeping) {
-    @inline(__always) get { (request, keeping) }
-  }
-
-  /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
-  /// actor. The compiler does not check on which actor a property with a wrapper is used.
-  @inlinable
-  @inline(__always)
-  static func checkIsolation(_ place: (reach: UDIReach, site: UDICallSite), _ owner: AnyObject) {
-    if place.reach == .mainActor { stopElsewhere(Dependency.self, of: owner, at: place.site) }
-  }
-}
-
-/// Stops the program if this code is not on the main actor.
-@usableFromInline
-func stopElsewhere(_ type: Any.Type, of owner: AnyObject, at site: UDICallSite) {
-  _ = MainActorCheck.isIsolated(type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
 }

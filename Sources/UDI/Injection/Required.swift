@@ -10,7 +10,7 @@
 /// this value from then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency> {
-  @usableFromInline var link: PropertyLink<Dependency>
+  @usableFromInline let link: PropertyLink
 
   // This initialiser and the one for `Sendable` types are disfavoured, so for an optional type, the compiler chooses
   // the deprecated initialiser below.
@@ -27,7 +27,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -46,27 +46,23 @@ public struct Required<Dependency> {
   ///   - owner: The object that has the property.
   ///   - wrapped: The property.
   ///   - storage: The property that contains the wrapper.
-  @inlinable
+  @_alwaysEmitIntoClient
   public static subscript<Owner: UDIObject>(
     _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency>,
     storage storage: ReferenceWritableKeyPath<Owner, Required>
   ) -> Dependency {
     @inline(__always)
     get {
-      PropertyLink<Dependency>.checkIsolation(owner[keyPath: storage].link.place, owner)
-      let now = owner._attachedContext.stamp
-      let (isCurrent, kept) = owner[keyPath: storage].link.latest(now)
-      if isCurrent, let kept { return kept }
-      let found = owner[keyPath: storage].link.require(for: owner, PropertyLink<Dependency>.inDebug(storage))
-      let (given, old) = owner[keyPath: storage].link.keep(found, now)
-      withExtendedLifetime(old) {}
+      let link = owner[keyPath: storage].link
+      let property = PropertyLink.inDebug(storage)
+      var found: Dependency?
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe link.require(owner._attachedContext, of: owner, property, into: UnsafeMutableRawPointer($0))
+      }
       // A required dependency is there, or else the program has stopped.
-      return unsafe given.unsafelyUnwrapped
+      return unsafe found.unsafelyUnwrapped
     }
-    set {
-      let old = owner[keyPath: storage].link.set(newValue, owner)
-      withExtendedLifetime(old) {}
-    }
+    set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }
 
@@ -82,7 +78,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(.anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }
 
@@ -103,6 +99,6 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    link = PropertyLink(.mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }

@@ -31,7 +31,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
   ///   - name: Distinguishes several dependencies of this type.
   /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
-  @inlinable
+  @_alwaysEmitIntoClient
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
     if type != Dependency.self { checkStaticType(type, Dependency.self) }
     self.name = name
@@ -44,7 +44,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
 
 extension UDIKey: CustomStringConvertible {
   /// The type, and the name if there is one: `Shop.Cart named "draft"`.
-  public var description: String { describeKey(typeName, name) }
+  public var description: String { describeKey(typeName, name?.description) }
 }
 
 /// Stops the program if `type` is a subclass of `expected`, the static type: a key or a registration was given a
@@ -53,11 +53,16 @@ extension UDIKey: CustomStringConvertible {
 ///
 /// - Parameter place: Where the call is, if that is known, followed by a colon and a space.
 @usableFromInline
+@inline(__always)
 func checkStaticType(_ type: Any.Type, _ expected: Any.Type, at place: @autoclosure () -> String = "") {
-  if type == expected { return }
+  if type != expected { refuse(type, expected, at: place()) }
+}
+
+@inline(never)
+private func refuse(_ type: Any.Type, _ expected: Any.Type, at place: String) -> Never {
   fatalError(
     """
-    \(place())a variable of the type `\(describeType(expected)).Type` was given, and contains \(describeType(type)): \
+    \(place)a variable of the type `\(describeType(expected)).Type` was given, and contains \(describeType(type)): \
     write the type itself, `\(type).self`
     """)
 }

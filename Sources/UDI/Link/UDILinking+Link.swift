@@ -19,7 +19,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   /// - Complexity: O(1) in any tree for a hit in the context or below it; O(levels climbed) for a hit above, and for a
   ///   miss; plus the time of factories that run.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -38,7 +38,7 @@ extension UDILinking {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
@@ -60,7 +60,7 @@ extension UDILinking {
   ///   - more: The factory's other arguments.
   /// - Returns: The bound instance, or the instance that the provider makes from the arguments or keeps for them; nil
   ///   if there is no dependency. If the factory takes other arguments, the result is nil, and the mistake is reported.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func link<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
@@ -81,7 +81,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``link(_:named:search:fresh:fileID:line:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -102,7 +102,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @_disfavoredOverload
-  @inlinable
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -119,7 +119,7 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
@@ -135,7 +135,7 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -154,7 +154,7 @@ extension UDILinking {
   ///   - more: The factory's other arguments.
   /// - Returns: The bound instance, or the instance that the provider makes from the arguments or keeps for them.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
@@ -175,7 +175,7 @@ extension UDILinking {
   ///   by this call.
   /// - Complexity: O(contexts that have a dependency of the type or lead to one, and levels above), whatever else the
   ///   tree contains. If dependencies of the type have names, also O(keys at the context and at those above it).
-  @inlinable
+  @_alwaysEmitIntoClient
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
@@ -194,7 +194,7 @@ extension UDILinking {
   /// - Returns: The dependencies in search order, at most one from each context. Some may be made by this call.
   /// - Complexity: O(contexts that have such a dependency or lead to one, and levels above), whatever else the tree
   ///   contains.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -218,9 +218,12 @@ extension UDILinking {
   // type has the same layout as the type itself, with a null pointer for nil (Type Layout, "Single-Payload Enums", in
   // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
   // elsewhere and moving it into the optional would cost as much as the lookup's lock.
+  //
+  // What clients compile is marked `@_alwaysEmitIntoClient`, here and everywhere. With `@inlinable`, the library would
+  // contain it as well, in a form for all types, and so would every client: 32 KiB that nothing calls.
 
   /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
@@ -236,7 +239,7 @@ extension UDILinking {
   }
 
   /// Performs the lookup for `require`.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
@@ -244,10 +247,13 @@ extension UDILinking {
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
-    try unsafe withUnsafeMutablePointer(to: &found) {
+    // With `withUnsafeMutablePointer`, whose closure would throw, clients would take a tenth longer to compile
+    // ("compile" in `Benchmarks/cost`).
+    func find(into memory: UnsafeMutablePointer<Dependency?>) throws {
       try unsafe _findOrThrow(
-        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer($0))
+        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer(memory))
     }
+    try unsafe find(into: &found)
     // If nothing was found, the call above has thrown, so there is a value.
     return unsafe found.unsafelyUnwrapped
   }
@@ -257,7 +263,7 @@ extension UDILinking {
 
 extension UDILinking {
   /// Does the same as ``link(_:named:search:fresh:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -269,7 +275,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
@@ -278,7 +284,7 @@ extension UDILinking {
 
   /// Does the same as ``link(_:named:search:fresh:fileID:line:with:_:)`` on the main actor, for a type or arguments
   /// that are not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func link<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
@@ -289,7 +295,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -299,7 +305,7 @@ extension UDILinking {
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @_disfavoredOverload
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -308,7 +314,7 @@ extension UDILinking {
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,
   /// where an optional is expected.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
@@ -316,7 +322,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -325,7 +331,7 @@ extension UDILinking {
 
   /// Does the same as ``require(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that
   /// are not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency, First, each More>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
@@ -336,7 +342,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``linkAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
@@ -345,7 +351,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``linkAll(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func linkAll<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

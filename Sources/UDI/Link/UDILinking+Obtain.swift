@@ -26,7 +26,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -48,7 +48,7 @@ extension UDILinking {
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
   @_disfavoredOverload
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
@@ -66,7 +66,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency? {
@@ -83,7 +83,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
-  @inlinable
+  @_alwaysEmitIntoClient
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
@@ -133,7 +133,7 @@ extension UDIOrigin {
 extension UDILinking {
   /// Does the same as ``obtain(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
-  @inlinable
+  @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -146,7 +146,7 @@ extension UDILinking {
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @_disfavoredOverload
   @preconcurrency @MainActor
-  @inlinable
+  @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
@@ -156,7 +156,7 @@ extension UDILinking {
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`, where
   /// an optional is expected.
   @preconcurrency @MainActor
-  @inlinable
+  @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency? {
@@ -165,7 +165,7 @@ extension UDILinking {
 
   /// Does the same as ``obtain(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
-  @inlinable
+  @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {

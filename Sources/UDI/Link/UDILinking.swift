@@ -20,12 +20,12 @@ public protocol UDILinking {
 
 extension UDIContext: UDILinking {
   /// Where the lookup begins. For the library only.
-  @inlinable public var _origin: UDIOrigin { .context(self) }
+  @_alwaysEmitIntoClient public var _origin: UDIOrigin { .context(self) }
 }
 
 extension UDIObject {
   /// Looks up a dependency. For the library only.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   public func _find(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
@@ -35,7 +35,7 @@ extension UDIObject {
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   public func _findOrThrow(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
@@ -46,7 +46,7 @@ extension UDIObject {
   }
 
   /// Where the lookup begins. For the library only.
-  @inlinable public var _origin: UDIOrigin { .object(_attachedContext, self) }
+  @_alwaysEmitIntoClient public var _origin: UDIOrigin { .object(_attachedContext, self) }
 }
 
 /// Where a lookup begins, for the verbs that use neither `_find` nor `_findOrThrow`. For the library only.
@@ -62,7 +62,7 @@ public enum UDIOrigin {
 extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
   // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   func present<Dependency>(_ request: LookupRequest) -> Dependency? {
     var found: Dependency?
@@ -97,7 +97,7 @@ extension UDIOrigin {
   /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
   ///
   /// - Parameter isRequired: As for `UDIAttachment.contextForLink`.
-  @inlinable
+  @_alwaysEmitIntoClient
   func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
     switch self {
     case .context(let context): context
@@ -117,7 +117,7 @@ extension UDIOrigin {
   }
 
   /// The object that looks something up; nil if a context does.
-  @inlinable var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
+  @_alwaysEmitIntoClient var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
 
   /// Returns the error of a failed lookup with the object that asked, if an object did: see `UDIAttachment.explained`.
   @usableFromInline

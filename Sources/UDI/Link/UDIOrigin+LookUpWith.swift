@@ -4,7 +4,7 @@ extension UDIOrigin {
   // stack, and pass their address.
 
   /// Looks up a dependency with arguments.
-  @inlinable
+  @_alwaysEmitIntoClient
   func lookUp<Dependency, Pack: AnyArgumentPack>(_ request: LookupRequest, with arguments: Pack) -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
     guard let context = context("link", isRequired: false, request) else { return nil }
@@ -19,7 +19,7 @@ extension UDIOrigin {
   }
 
   /// Looks up a dependency with arguments, and throws if there is none.
-  @inlinable
+  @_alwaysEmitIntoClient
   func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
     _ request: LookupRequest, with arguments: Pack
   ) throws -> Dependency {
@@ -39,7 +39,7 @@ extension UDIOrigin {
   }
 
   /// Looks up a fresh instance, without arguments.
-  @inlinable
+  @_alwaysEmitIntoClient
   func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
     guard let context = context("link", isRequired: false, request) else { return nil }
@@ -97,9 +97,9 @@ extension UDIContext {
 
   /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
   /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
-  @inline(__always)
+  @inline(never)
   fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    let key = TypeToken.of(request.type).keyID(named: request.name)
+    let key = TypeToken.inlined(request.type).keyID(named: request.name)
     let answer = withNode { node in
       unsafe node.attempt(
         key, as: WantedType(casting: request.reach), search: request.search, into: memory.address)

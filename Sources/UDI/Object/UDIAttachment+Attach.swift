@@ -19,7 +19,7 @@ extension UDIAttachment {
     if let present {
       garbage.add(present)
     } else {
-      remember(owner: Unretained(object).address)
+      remember(owner: object)
     }
     if isOwned { setOwner(context, &garbage) }
     if present != nil { return false }
@@ -44,7 +44,7 @@ extension UDIAttachment {
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
-    for binding in bindings(where: { _ in true }) {
+    for binding in bindings {
       if binding.isMulti, let end { binding.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
@@ -92,12 +92,12 @@ extension UDIAttachment {
   /// by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An attachment
   /// that is released removes itself from this table. Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var holding = CompactTable<Unretained<UDIAttachment>>()
+  @exclusivity(unchecked) private nonisolated(unsafe) static var holding = ObjectSet()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a
   /// context. Called under the tree lock.
   func noteHolding(_ holds: Bool) {
-    let me = Unretained(self)
+    let me = Unretained<AnyObject>(self)
     if holds {
       if unsafe Self.holding.find(me) == nil { unsafe Self.holding.insert(me) }
     } else if unsafe !Self.holding.isEmpty {
@@ -110,9 +110,9 @@ extension UDIAttachment {
   /// ever.
   static func breakCircles(_ garbage: inout Garbage) {
     if unsafe holding.isEmpty { return }
-    var all: [Unretained<UDIAttachment>] = []
+    var all: [Unretained<AnyObject>] = []
     unsafe holding.forEach { all.append($0) }
-    for attachment in all { attachment.read { $0.storeAgain(&garbage) } }
+    for attachment in all { attachment.read { unsafe unsafeDowncast($0, to: UDIAttachment.self).storeAgain(&garbage) } }
   }
 
   /// Stores the attached context again: weakly if it is now the object's owner or above the owner. Called under the

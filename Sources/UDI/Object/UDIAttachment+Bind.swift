@@ -6,7 +6,7 @@ extension UDIAttachment {
   /// the context that the object is attached to has gone since the caller checked, or refuses the binding.
   func bind(_ request: BindRequest, in context: UDIContext?) {
     let isOwn = request.form.address == owner.load(ordering: .relaxed)
-    if !isOwn, UDIAttachment.areInUse { request.tellAttachment() }
+    if !isOwn { request.tellAttachment() }
     let binding = Binding.make(request, binder: isOwn ? .instance : .other, attachment: isOwn ? nil : self)
     let isMulti = request.isMulti
     Tree.change { garbage in
@@ -59,23 +59,17 @@ extension UDIAttachment {
     garbage.add(own)
   }
 
-  /// Withdraws those bindings that the object has made and that satisfy a condition. Called under the tree lock.
-  ///
-  /// - Returns: Whether there were any.
-  @discardableResult
-  func withdraw(where condition: (Binding) -> Bool, _ garbage: inout Garbage) -> Bool {
-    let unwanted = bindings(where: condition)
-    for binding in unwanted { binding.withdraw(&garbage) }
-    return !unwanted.isEmpty
+  /// The bindings that the object has made, of itself and of others. Called under the tree lock.
+  var bindings: [Binding] {
+    var made: [Binding] = []
+    InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { if $0.binder == .instance { made.append($0) } }
+    return made + otherBindings
   }
 
-  /// Those bindings that the object has made and that satisfy a condition. Called under the tree lock.
-  func bindings(where condition: (Binding) -> Bool) -> [Binding] {
+  /// The bindings by which the object has bound other instances. Called under the tree lock.
+  var otherBindings: [Binding] {
     var made: [Binding] = []
-    InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
-      if binding.binder == .instance, condition(binding) { made.append(binding) }
-    }
-    unsafe bindingsOfOthers.forEach { if condition($0.object) { made.append($0.object) } }
+    unsafe bindingsOfOthers.forEach { made.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
     return made
   }
 }

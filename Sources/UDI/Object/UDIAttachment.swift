@@ -1,5 +1,4 @@
-// This import is public, because reads of linked properties are compiled in the caller's module and read `stamp`.
-public import Synchronization
+import Synchronization
 
 /// Connects an object to the tree. Every object that takes part in the tree stores an attachment, which knows the
 /// context that the object is attached to, and the bindings that the object has made.
@@ -40,74 +39,45 @@ public final class UDIAttachment: Sendable {
     weak var context: UDIContext?
   }
 
-  /// The object's address; 0 until `remember(owner:)` is called: when the object is attached or binds something, and
-  /// usually when it is bound (`BindRequest.tellAttachment`).
+  /// The object's address, once `remember(owner:)` has been called: when the object is attached or binds something, and
+  /// usually when it is bound (`BindRequest.tellAttachment`). Before, this is 0 or, if at least the object's class is
+  /// known, `classIsKnown`.
   ///
   /// Relaxed accesses are enough: the address is written while the object is alive, so `deinit` sees it.
   let owner = Atomic<UInt>(0)
 
-  /// The object's address; nil while `owner` is 0.
+  /// The object's address; nil while it is not known.
   var address: UInt? {
     let address = owner.load(ordering: .relaxed)
-    return address == 0 ? nil : address
+    return address <= Self.classIsKnown ? nil : address
   }
 
   /// One more than the number of times that the object has been attached or detached. A dependency that was linked
   /// under a lower number is out of date.
-  @usableFromInline let attachments = Atomic<UInt>(1)
-  @inlinable var stamp: UInt { attachments.load(ordering: .relaxed) }
+  let attachments = Atomic<UInt>(1)
+  var stamp: UInt { attachments.load(ordering: .relaxed) }
 
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
-  nonisolated(unsafe) var bindingsOfOthers = CompactTable<Unretained<DetailedBinding>>()
-
-  /// Whether the process has made any attachment yet. Until then, no object takes part in the tree, so callers need not
-  /// check whether an object's class conforms to `UDIObject`. The first such check is slow, because the runtime goes
-  /// through all conformances in the program.
-  static var areInUse: Bool { inUse.load(ordering: .relaxed) }
-  private static let inUse = Atomic<Bool>(false)
+  nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
   /// Makes an attachment for a new object, which is not attached to any context yet.
-  public init() {
-    // A relaxed store is enough: a thread that gets the object from this one also sees this store, because the
-    // hand-over orders the two.
-    if !Self.areInUse { Self.inUse.store(true, ordering: .relaxed) }
-  }
+  public init() { Self.strangers.add(1, ordering: .relaxed) }
 
   deinit {
-    guard owner.load(ordering: .relaxed) != 0 else { return }
+    if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
+    guard let address else { return }
     Tree.change { garbage in
       noteHolding(false)
-      // What the object has bound besides itself.
-      withdraw(where: { $0.binder == .other }, &garbage)
+      for binding in otherBindings { binding.withdraw(&garbage) }
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
-      InstanceChain.bindings(at: owner.load(ordering: .relaxed)) { binding in
+      InstanceChain.bindings(at: address) { binding in
         if binding.liveObject(&garbage) == nil { binding.withdraw(&garbage) }
       }
     }
   }
 
-  /// Records which object this attachment belongs to.
-  ///
-  /// - Precondition: The attachment does not belong to another object.
-  @inline(__always)
-  func remember(owner address: UInt) {
-    let known = owner.load(ordering: .relaxed)
-    if known == address { return }
-    if known != 0 { refuseSharing() }
-    owner.store(address, ordering: .relaxed)
-  }
-
-  /// Stops the program. This is called with and without the tree lock, so it must not take a lock or run user code.
-  @inline(never)
-  private func refuseSharing() -> Never {
-    fatalError(
-      """
-      two objects share one UDIAttachment, so each would link and bind for the other. Let each object store its own: \
-      `let _attachedContext = UDIAttachment()`
-      """)
-  }
 }
 
 // MARK: - The context
@@ -137,8 +107,9 @@ extension UDIAttachment {
 
   /// Whether and where the object is attached. Under the tree lock, put the context into the garbage after use: the
   /// reference that is returned might have become the last one.
+  @inline(never)
   var state: State {
-    lock.withLock {
+    lock.withLockInlined {
       if let attached = unsafe attached { return .attached(attached) }
       guard unsafe isWeak else { return .none }
       return unsafe attachedWeakly.map { .attached($0) } ?? .gone
@@ -153,10 +124,14 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
-    // The usual case is checked first, because the closure below copies the name.
-    if case .attached(let context) = state { return context }
-    let context = effectiveContext(
-      verb, owner, describing: { describeKey(TypeIdentity.of(request.type).text, request.name) }, at: request.site)
+    if case .attached(let context) = state { context } else { contextOtherwise(verb, isRequired, request, owner) }
+  }
+
+  @inline(never)
+  private func contextOtherwise(
+    _ verb: String, _ isRequired: Bool?, _ request: LookupRequest, _ owner: AnyObject
+  ) -> UDIContext? {
+    let context = effectiveContext(verb, owner, request, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
       UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
     }
@@ -175,14 +150,29 @@ extension UDIAttachment {
   }
 
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
-  /// if the reporter wants such reports. If the attached context is gone, reports that and returns nil.
+  /// if the reporter wants such reports, and marks `AppContext` while recording is on, so that the lookup is recorded.
+  /// If the attached context is gone, reports that and returns nil.
+  ///
+  /// - Parameters:
+  ///   - request: What the verb looks up or binds; nil if it looks for a context.
+  ///   - tag: The context's tag.
   func effectiveContext(
-    _ verb: String, _ owner: AnyObject, describing what: () -> String, at site: UDICallSite
+    _ verb: String, _ owner: AnyObject, _ request: LookupRequest?, tag: String = "", at site: UDICallSite
   ) -> UDIContext? {
+    func what() -> String { request?.keyText ?? "the context \"\(oneLine(tag))\"" }
     switch state {
     case .attached(let context): return context
     case .none:
-      noteUnattachedUse(of: verb, by: owner, what, at: site)
+      rememberClass(of: owner)
+      if UDIRecording.isOn { AppContext.recordLookups() }
+      if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), UDIReporter.current.reportsUnattachedUse {
+        UDIReporter.current.report(
+          .unattached,
+          """
+          The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served \
+          it. Attach it first: `attach(to:)`.
+          """, at: site)
+      }
       return AppContext
     case .gone:
       UDIReporter.current.report(
@@ -194,21 +184,5 @@ extension UDIAttachment {
         """, at: site)
       return nil
     }
-  }
-
-  /// Reports that a verb was used while the object is attached to no context, if the reporter wants such reports. While
-  /// recording is on, marks the app context, so that the lookup is recorded.
-  @inline(never)
-  private func noteUnattachedUse(of verb: String, by owner: AnyObject, _ what: () -> String, at site: UDICallSite) {
-    if UDIRecording.isOn { AppContext.recordLookups() }
-    guard UDIReporter.someReportUnattachedUse.load(ordering: .relaxed) else { return }
-    let reporter = UDIReporter.current
-    guard reporter.reportsUnattachedUse else { return }
-    reporter.report(
-      .unattached,
-      """
-      The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served it. \
-      Attach it first: `attach(to:)`.
-      """, at: site)
   }
 }

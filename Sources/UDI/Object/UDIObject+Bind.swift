@@ -66,7 +66,11 @@ extension UDIObject {
   @discardableResult
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = TypeToken.of(type).key(named: name)
-    return Tree.change { garbage in _attachedContext.withdraw(where: { $0.key === key }, &garbage) }
+    return Tree.change { garbage in
+      let unwanted = _attachedContext.bindings.filter { $0.key === key }
+      for binding in unwanted { binding.withdraw(&garbage) }
+      return !unwanted.isEmpty
+    }
   }
 }
 
@@ -111,13 +115,12 @@ extension UDIObject {
 
   func add(_ request: BindRequest, in contexts: [UDIContext]?) {
     let attachment = _attachedContext
-    attachment.remember(owner: Unretained<AnyObject>(self).address)
+    attachment.remember(owner: self)
     if contexts == nil || attachment.state.isGone {
-      let (type, name) = (request.token.identity, request.name)
-      let context = attachment.effectiveContext(
-        request.isMulti ? "multiBind" : "bind", self, describing: { describeKey(type.read { $0.text }, name) },
-        at: request.site)
-      if context == nil { return }
+      let wanted = LookupRequest(
+        request.token.identity.read { $0.firstType }, request.reach, named: request.name, at: request.site)
+      let verb = request.isMulti ? "multiBind" : "bind"
+      if attachment.effectiveContext(verb, self, wanted, at: request.site) == nil { return }
     }
     guard let contexts else { return attachment.bind(request, in: nil) }
     for context in contexts { attachment.bind(request, in: context) }

@@ -15,7 +15,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: Whether the dependency was found.
   /// - Complexity: As for ``UDILinking/link(_:named:search:fresh:fileID:line:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public func link<Dependency: Sendable>(
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -37,7 +37,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: Whether the dependency was found.
   /// - Complexity: As for ``UDILinking/link(_:named:search:fresh:fileID:line:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   @discardableResult
   public func link<Dependency: Sendable>(
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -58,7 +58,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   /// - Complexity: As for ``UDILinking/link(_:named:search:fresh:fileID:line:)``.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func linkInLine<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -74,7 +74,7 @@ extension UDIObject {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
-  @inlinable
+  @_alwaysEmitIntoClient
   public func linkInLine<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
@@ -87,7 +87,7 @@ extension UDIObject {
 extension UDIObject {
   /// Does the same as ``link(_:named:search:fileID:line:)-(ReferenceWritableKeyPath<Self,Dependency?>,_,_,_,_)`` on the
   /// main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   @discardableResult
   public func link<Dependency>(
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -98,7 +98,7 @@ extension UDIObject {
 
   /// Does the same as ``link(_:named:search:fileID:line:)-(Dependency?,_,_,_,_)`` on the main actor, for a type that is
   /// not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   @discardableResult
   public func link<Dependency>(
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
@@ -109,7 +109,7 @@ extension UDIObject {
   }
 
   /// Does the same as ``linkInLine(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -118,7 +118,7 @@ extension UDIObject {
   }
 
   /// Does the same as ``linkInLine(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @inlinable @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func linkInLine<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {

@@ -4,7 +4,7 @@
 /// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
 /// `UDILinking+Link.swift` says why code that does not know the optional's type can write to it.
 extension UDIObject {
-  @inlinable
+  @_alwaysEmitIntoClient
   func store<Dependency>(
     _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
   ) -> Bool {
@@ -61,7 +61,7 @@ extension UDIAttachment {
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
     into memory: UnsafeMutableRawPointer
   ) -> (LookupAnswer, UDIContext?) {
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     let key = token.keyID(named: name)
     lock.lock()
     guard let node = unsafe attachedNode else {
@@ -83,13 +83,14 @@ extension UDIAttachment {
   /// - Parameter context: The attached context, if the answer is `provided`.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
+    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, of type: Any.Type, _ reach: UDIReach,
     named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    guard let context = context ?? contextForLink("link", isRequired: false, request, for: owner) else { return }
+    if context == nil { context = contextForLink("link", isRequired: false, request, for: owner) }
+    guard let context else { return }
     let memory = unsafe InstanceMemory(address: memory)
     // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
     if case .undecided = answer {

@@ -94,7 +94,7 @@ extension UDIObject {
         attached. Store one: `let _attachedContext = UDIAttachment()`
         """)
     }
-    attachment.remember(owner: Unretained<AnyObject>(self).address)
+    attachment.remember(owner: self)
     attachment.attach(self, to: context, at: site)
     if context != nil { didAttachContext() }
   }

@@ -55,22 +55,24 @@ extension UDIContext {
   ///
   /// - Complexity: O(providers of this context and the instances that they keep), and O(log siblings) on each level
   ///   upwards at which the answer changes.
-  public func reset() { reset { _ in true } }
+  public func reset() { reset(only: nil) }
 
   /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay,
   /// and so does what `provide` was given. The next link makes a new instance.
   ///
   /// - Parameter lifetime: The lifetime of the providers.
   /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
-  public func reset(_ lifetime: UDILifetime) { reset { $0 == lifetime } }
+  public func reset(_ lifetime: UDILifetime) { reset(only: lifetime) }
 
-  private func reset(where condition: (UDILifetime) -> Bool) {
+  private func reset(only lifetime: UDILifetime?) {
     var keys: [KeyIdentity] = []
     change { node, garbage in
       var concerned: [Provider] = []
       // A context that is being closed drops each instance itself, after closing the instance.
       if node.treeLocked.state == .closing { return }
-      node.treeLocked.providers.forEach { if condition($0.provider.lifetime) { concerned.append($0.provider) } }
+      node.treeLocked.providers.forEach { element in
+        if element.provider.lifetime == lifetime ?? element.provider.lifetime { concerned.append(element.provider) }
+      }
       for provider in concerned {
         provider.drop(isReset: true, &garbage)
         garbage.add(provider)

@@ -21,7 +21,7 @@ extension UDIContext {
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
     if let failure = failureIfClosed() { throw UDIWarmUpError(failures: [failure]) }
-    try Self.end(with: await failuresToMake { $0.sharing == .strong && !($0 is Alias) })
+    try Self.end(with: await failuresToMake(onlyOwned: true))
   }
 
   /// Makes an instance with each provider of this context and of the contexts below it, even if the provider does not
@@ -31,9 +31,9 @@ extension UDIContext {
   /// - Returns: The failures. If this context is closed, that is the only one.
   package func failuresToMakeEverything() async -> [UDIFailure] {
     if let failure = failureIfClosed() { return [failure] }
-    let notMade = await failuresToMake { !($0 is Alias) }
+    let notMade = await failuresToMake()
     // If an alias fails for any other reason, so does its target, which is reported already.
-    let notConforming = await failuresToMake { $0 is Alias }.filter {
+    let notConforming = await failuresToMake(forAliases: true).filter {
       if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
     }
     return notMade + notConforming
@@ -78,19 +78,14 @@ extension UDIWarmUpError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be made because of it.
   public var description: String {
     if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
-    var causes: [(text: String, failures: [UDIFailure])] = []
-    for failure in failures {
-      if let index = causes.firstIndex(where: { $0.text == failure.cause }) {
-        causes[index].failures.append(failure)
-      } else {
-        causes.append((failure.cause, [failure]))
-      }
+    let causes = failures.map(\.cause)
+    var lines = ["\(failures.count) dependencies could not be made:"]
+    for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
+      lines.append("  \(failures[index])")
+      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
+      if !others.isEmpty { lines.append("    For the same reason: \(others.joined(separator: ", "))") }
     }
-    let lines = causes.flatMap { _, failures in
-      let others = failures.dropFirst().map(\.dependency).joined(separator: ", ")
-      return ["  \(failures[0])"] + (others.isEmpty ? [] : ["    For the same reason: \(others)"])
-    }
-    return (["\(failures.count) dependencies could not be made:"] + lines).joined(separator: "\n")
+    return lines.joined(separator: "\n")
   }
 }
 
@@ -116,11 +111,6 @@ extension Obtaining {
 }
 
 extension UDIContext {
-  /// This context and all contexts below it.
-  private func allContexts() -> [UDIContext] {
-    change { node, _ in [self] + BreadthFirst(node).dropFirst().compactMap(\.node.context) }
-  }
-
   /// The failure that says that this context is closed, or is being closed; nil if it is open.
   private func failureIfClosed() -> UDIFailure? {
     let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
@@ -129,38 +119,47 @@ extension UDIContext {
     return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)
   }
 
-  /// Makes an instance with each provider that `isIncluded` accepts, of this context and of the contexts below it.
+  /// Makes an instance with each provider of this context and of the contexts below it, or under each of their aliases.
   /// Asynchronous factories come first, so that the others find their instances. Then come synchronous factories that
   /// belong to an actor, because the rest cannot wait for that actor.
   ///
-  /// Providers that take arguments are left out. Aliases count as providers, although they make nothing themselves.
-  private func failuresToMake(where isIncluded: (Provider) -> Bool) async -> [UDIFailure] {
-    var groups: [[Obtaining]] = [[], [], []]
-    for context in allContexts() {
-      context.change { node, _ in
-        node.treeLocked.providers.forEach { element in
-          let provider = element.provider
-          guard isIncluded(provider), provider.wanted == nil else { return }
-          let request = LookupRequest(
-            provider.madeType, provider.reach, named: provider.key.name, search: .local)
-          let dependency = Obtaining(context: context, request: request)
-          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2].append(dependency)
-        }
-      }
-    }
+  /// Providers that take arguments are left out.
+  ///
+  /// - Parameter onlyOwned: Whether to leave out providers whose instances the context does not own.
+  private func failuresToMake(forAliases: Bool = false, onlyOwned: Bool = false) async -> [UDIFailure] {
     var failures: [UDIFailure] = []
-    for group in groups { failures += await Self.failures(of: group) }
+    for group in whatToMake(forAliases, onlyOwned) { failures += await Self.failures(of: group) }
     return failures
   }
 
+  @inline(never)
+  private func whatToMake(_ forAliases: Bool, _ onlyOwned: Bool) -> [[Obtaining]] {
+    var groups: [[Obtaining]] = [[], [], []]
+    for context in [self] + descendants {
+      context.change { node, _ in
+        node.treeLocked.providers.forEach { element in
+          let provider = element.provider
+          guard provider is Alias == forAliases, provider.wanted == nil else { return }
+          if onlyOwned, provider.sharing != .strong { return }
+          let request = LookupRequest(
+            provider.madeType, provider.reach, named: provider.key.name, search: .local)
+          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]
+            .append(Obtaining(context: context, request: request))
+        }
+      }
+    }
+    return groups
+  }
+
+  @inline(never)
   private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {
     await withTaskGroup { group in
       for (index, dependency) in dependencies.enumerated() {
         group.addTask { (index, await dependency.failure()) }
       }
-      var failures: [(index: Int, failure: UDIFailure)] = []
-      for await case (let index, let failure?) in group { failures.append((index, failure)) }
-      return failures.sorted { $0.index < $1.index }.map(\.failure)
+      var failures = [UDIFailure?](repeating: nil, count: dependencies.count)
+      for await (index, failure) in group { failures[index] = failure }
+      return failures.compactMap(\.self)
     }
   }
 

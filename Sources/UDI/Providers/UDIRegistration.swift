@@ -111,24 +111,35 @@ extension UDIRegistration {
 
   private func serve<Other>(_ type: Other.Type, _ reach: UDIReach, named name: UDIName?, at site: UDICallSite) {
     checkStaticType(type, Other.self, at: "\(site.fileID):\(site.line): ")
-    guard let provider = entry as? Provider else {
+    entry.serve(type, reach, named: name, for: LookupRequest(Dependency.self, askedReach, at: site))
+  }
+}
+
+extension Entry {
+  /// - Parameter registration: What was registered, and the reach of the caller that has the registration.
+  fileprivate final func serve(
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, for registration: LookupRequest
+  ) {
+    let site = registration.site
+    guard let provider = self as? Provider else {
       fatalError(
         """
-        \(site.fileID):\(site.line): `implements` was called on the binding of \(entry.key), but it works only for \
+        \(site.fileID):\(site.line): `implements` was called on the binding of \(key), but it works only for \
         providers. Bind the instance as \(describeType(type)), too.
         """)
     }
     // Without this check, an instance that is not `Sendable` could be served as if it were.
-    if provider.registered.isRefused(to: askedReach) {
-      let explanation = UDIExplanation(Dependency.self, named: provider.key.name, search: .local, cause: .notSendable)
+    if registered.isRefused(to: registration.reach) {
+      let explanation = UDIExplanation(
+        registration.type, named: provider.key.name, search: .local, cause: .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
     let target = (provider as? Alias)?.target ?? provider
     // The instances might be found under this key already. The type is then the same, or differs only in marker
     // protocols, as `any P & Sendable` differs from `any P`.
-    let key = TypeToken.of(type).key(named: name)
-    if provider.key === key || target.key === key { return }
+    let other = TypeToken.of(type).key(named: name)
+    if key === other || target.key === other { return }
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
     let mainActor = reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
     let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: site)

@@ -79,9 +79,9 @@ extension UDIContext {
     _ first: UDIUpdates<First>, _ more: repeat UDIUpdates<each More>,
     while operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    var followed: [@Sendable (Availability<Result>, Int) async -> Void] = [follow(first)]
+    var followed: [@Sendable (Availability, Int) async -> Void] = [follow(first)]
     repeat followed.append(follow(each more))
-    let availability = Availability<Result>(followed.count) { found in
+    let availability = Availability(followed.count) { found in
       var rest = found[...]
       func next<Dependency>(_ type: Dependency.Type) throws -> Dependency {
         guard let dependency = rest.popFirst()??.load(as: type) else { throw ProviderFailure.nothing }
@@ -90,18 +90,18 @@ extension UDIContext {
       guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
       return { try await operation(first, repeat each others) }
     }
-    return try await availability.run(followed) {
-      self.explained(ProviderFailure.nothing, first.request)
-    }
+    let result = try await availability.run(followed) { self.explained(ProviderFailure.nothing, first.request) }
+    guard let result = result as? Result else { preconditionFailure("this is what the operation returned") }
+    return result
   }
 
   /// Returns a function that follows one dependency, and passes what each lookup finds to an `Availability`.
-  private func follow<Dependency: Sendable, Result>(
+  private func follow<Dependency: Sendable>(
     _ updates: UDIUpdates<Dependency>
-  ) -> @Sendable (Availability<Result>, Int) async -> Void {
+  ) -> @Sendable (Availability, Int) async -> Void {
     { availability, index in
       for await found in updates {
-        let isUnowned = found != nil && self.findsUnowned(updates)
+        let isUnowned = found != nil && self.findsUnowned(updates.request)
         availability.set(index, to: found.map { FoundDependency($0, holdsStrongly: isUnowned) })
       }
       availability.end()
@@ -110,12 +110,10 @@ extension UDIContext {
 
   /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
   /// releases it.
-  private func findsUnowned<Dependency>(_ updates: UDIUpdates<Dependency>) -> Bool {
-    let key = TypeToken.of(updates.request.type).key(named: updates.request.name)
+  private func findsUnowned(_ request: LookupRequest) -> Bool {
+    let key = TypeToken.of(request.type).key(named: request.name)
     return change { node, garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: updates.request.search))?.object else {
-        return false
-      }
+      guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else { return false }
       garbage.add(entry)
       switch entry.kind {
       case .owned, .boxed: return false

@@ -38,14 +38,14 @@ public struct UDIUpdates<Dependency: Sendable>: Sendable {
 extension UDIUpdates: AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate let consumer: Consumer<Dependency>
+    fileprivate let consumer: Consumer
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Parameter actor: The caller's actor, on which the lookup runs. What only another actor can make is made there.
     /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
-      await consumer.next()
+      await consumer.next(as: Dependency.self)
     }
   }
 
@@ -66,14 +66,14 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   @MainActor
   public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
-    fileprivate let consumer: Consumer<Dependency>
+    fileprivate let consumer: Consumer
     /// The sequence never throws.
     public typealias Failure = Never
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
-    public mutating func next() async -> Dependency?? { await consumer.next() }
+    public mutating func next() async -> Dependency?? { await consumer.next(as: Dependency.self) }
   }
 
   /// Makes an iterator, which begins to watch at once.

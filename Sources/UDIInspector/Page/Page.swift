@@ -1,39 +1,100 @@
-extension Page {
-  /// The whole script, made of its parts.
-  static let script = """
-    'use strict'
-    // The page of UDITreePage: shows a tree of contexts, and updates it while the program runs. All data from the
-    // program is inserted as text and never parsed as HTML.
+// The files of the page: plain HTML, CSS and JavaScript. They are in Swift files, because reading resources from a
+// bundle would need Foundation.
 
-    \(parts.joined())
-    """
+/// The page as a server sends it. Its content security policy lets it load only resources of its own server.
+let servedPage = page(
+  policy: "script-src 'self'; style-src 'self'; connect-src 'self'",
+  head: """
+    <link rel="stylesheet" href="?style.css">
+    <script src="?script.js" defer></script>
+    """)
 
-  private static var parts: [String] {
-    [dataScript, wayScript, treeScript, selectionScript, linesScript, detailsScript, lookupScript, liveScript]
-  }
+/// The page as one file. Its content security policy lets it load nothing.
+///
+/// - Parameter data: The data, as JSON without the character `<`.
+func writtenPage(_ data: String) -> String {
+  page(
+    policy: "script-src 'unsafe-inline'; style-src 'unsafe-inline'", head: "<style>\n\(pageStyle)</style>",
+    end: """
+      <script type="application/json" id="data">\(data)</script>
+      <script>
+      \(pageScript)</script>
 
-  /// The page as a server sends it. Its content security policy lets it load only resources of its own server.
-  static var served: String {
-    html.replacing(
-      "{policy}", with: "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \(common)"
-    )
-    .replacing("{style}", with: "<link rel=\"stylesheet\" href=\"?style.css\">")
-    .replacing("{script}", with: "<script src=\"?script.js\" defer></script>")
-    .replacing("{data}\n", with: "")
-  }
+      """)
+}
 
-  /// The page as one file. Its content security policy lets it load nothing.
-  ///
-  /// - Parameter data: The data, as JSON without the character `<`.
-  static func written(_ data: String) -> String {
-    html.replacing(
-      "{policy}", with: "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; \(common)"
-    )
-    .replacing("{style}", with: "<style>\n\(style)</style>")
-    .replacing("{script}", with: "")
-    .replacing(
-      "{data}", with: "<script type=\"application/json\" id=\"data\">\(data)</script>\n<script>\n\(script)</script>")
-  }
+/// The whole script, made of its parts.
+let pageScript = """
+  'use strict'
+  // The page of UDITreePage: shows a tree of contexts, and updates it while the program runs. All data from the
+  // program is inserted as text and never parsed as HTML.
 
-  private static var common: String { "img-src data:; base-uri 'none'; form-action 'none'" }
+  \(dataScript)\(treeScript)\(selectionScript)\(linesScript)\(detailsScript)\(lookupScript)\(liveScript)
+  """
+
+private func page(policy: String, head: String, end: String = "") -> String {
+  """
+  <!doctype html>
+  <html lang="en">
+  <head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <meta name="referrer" content="no-referrer">
+  <meta http-equiv="Content-Security-Policy"
+    content="default-src 'none'; \(policy); img-src data:; base-uri 'none'; form-action 'none'">
+  <title>Contexts</title>
+  <link rel="icon" href="data:,">
+  \(head)
+  </head>
+  <body>
+  <header>
+    <h1 id="title">Contexts</h1>
+    <p id="counts"></p>
+    <div class="search" role="search">
+      <label class="unseen" for="search">Search contexts, types, names and classes</label>
+      <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false"
+        aria-describedby="found" aria-keyshortcuts="/">
+      <kbd aria-hidden="true">/</kbd>
+    </div>
+    <p id="found" role="status"></p>
+    <p id="live"><span id="pulse" aria-hidden="true"></span><span id="status" role="status">Loading</span></p>
+    <button id="pause" type="button" aria-pressed="false" hidden>Pause</button>
+  </header>
+  <main>
+    <section id="trees" aria-label="The tree">
+      <div id="tree" role="tree" tabindex="0" aria-label="Contexts and what they have">
+        <div id="rows" role="presentation"></div>
+        <svg id="lines" aria-hidden="true"></svg>
+      </div>
+      <p id="legend" aria-hidden="true"></p>
+    </section>
+    <aside>
+      <section id="details" aria-labelledby="details-title">
+        <h2 id="details-title">Nothing selected</h2>
+        <div id="facts"></div>
+      </section>
+      <section id="way" aria-labelledby="way-title" hidden>
+        <h2 id="way-title">Look something up</h2>
+        <form id="lookup" autocomplete="off">
+          <p><label for="key">Dependency</label>
+            <input id="key" list="keys" spellcheck="false" placeholder="Type a protocol or a class" required>
+            <datalist id="keys"></datalist></p>
+          <p><span class="label" id="from-label">From</span>
+            <output id="from" aria-labelledby="from-label"></output></p>
+          <p><label for="order">Search</label>
+            <select id="order"></select></p>
+          <p class="buttons"><button type="submit">Look it up</button>
+            <button id="forget" type="button" hidden>Clear</button></p>
+        </form>
+        <div id="answer" role="status"></div>
+        <ol id="steps"></ol>
+      </section>
+    </aside>
+  </main>
+  <noscript><p>This page needs JavaScript.</p></noscript>
+  \(end)</body>
+  </html>
+
+  """
 }

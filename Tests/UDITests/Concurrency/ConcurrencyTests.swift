@@ -1,6 +1,7 @@
 import Testing
 import TreeModel
 import UDI
+import UDIInspector
 
 #if canImport(Glibc)
   import Glibc

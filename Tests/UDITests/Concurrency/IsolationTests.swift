@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 import UDITesting
 
 /// What is not `Sendable` stays on the main actor: tests for each way off it that is closed.

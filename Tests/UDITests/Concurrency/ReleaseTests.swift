@@ -2,6 +2,7 @@
   import Dispatch
   import Testing
   import UDI
+  import UDIInspector
   import UDITesting
 
   /// Under a lock, the library loads weak references only to check what is alive. Such a reference can suddenly be the

@@ -1,5 +1,7 @@
 import Testing
 
+import UDIInspector
+
 @testable import UDI
 
 /// What objects have bound in other contexts than their own goes when their own context ends.

@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 /// Every use of a closed context is a miss, or an error that says so.
 @MainActor @Suite struct ClosedContextTests {

@@ -1,5 +1,7 @@
 import Testing
 
+import UDIInspector
+
 @testable import UDI
 
 /// Objects that outlive the context they are attached to, because it has been closed, still find what is above.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 
 /// Sizes that nobody needs, to be sure that nothing breaks before. A chain of 100,000 contexts is in `TreeTests`.
 @Suite(.serialized) struct LimitTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 
 /// Not `Sendable`, so that the verbs of the main actor are called.
 private protocol Domestic: AnyObject {}

@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 @Suite struct TreeTests {
   @Test func childrenKeepTheOrderInWhichTheyWereAdded() throws {

@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 private enum Side { case left }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 
 /// What explanations say about a provider whose factory failed the last time it ran.
 struct FailureTests {

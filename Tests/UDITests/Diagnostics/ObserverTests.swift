@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 /// What an observer is told.
 struct ObserverTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 
 @Suite struct SnapshotTests {
   @Test func aTreeAsText() throws {

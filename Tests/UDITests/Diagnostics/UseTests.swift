@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 
 /// What is recorded about who needs what, as snapshots, diagrams and explanations show it.
 struct UseTests {

@@ -1,5 +1,7 @@
 import Testing
 
+import UDIInspector
+
 @testable import UDI
 
 private protocol Hidden: AnyObject, Sendable {}

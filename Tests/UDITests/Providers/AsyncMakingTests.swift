@@ -263,7 +263,7 @@ import Testing
       context.change { node, _ in
         var result = true
         node.treeLocked.providers.forEach {
-          for cache in $0.provider.caches.all where !cache.isAtRest { result = false }
+          for cache in $0.provider.caches?.all ?? [] where !cache.isAtRest { result = false }
         }
         return result
       }

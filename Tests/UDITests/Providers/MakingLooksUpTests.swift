@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 /// While a factory runs, lookups through the context that it was given go up, unless they name a search.
 @Suite struct MakingLooksUpTests {

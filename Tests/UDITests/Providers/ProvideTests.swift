@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 /// `provide` gives a context something that exists already to own.
 struct ProvideTests {

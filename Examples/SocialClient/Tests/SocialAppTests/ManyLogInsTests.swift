@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UDI
+import UDIInspector
 import UDITesting
 
 @testable import SocialApp

@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 import UDITesting
 
 @testable import SocialApp

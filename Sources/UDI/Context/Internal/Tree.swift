@@ -13,8 +13,6 @@ import Synchronization
 /// - A node's lock, `Node.lock`, guards the part of the node that lookups read (`Node.shared`): its slots, its parent,
 ///   its search, and whether lookups from it are recorded.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
-/// - The lock of an `AwaitedState` guards that state and the list of tasks that wait for a change of it: for example,
-///   the change that a watcher's consumer has not seen yet.
 /// - The locks of the tables guard the interned types and the keys with names, and also the root context, the reporter
 ///   and the observer of the process.
 ///
@@ -38,7 +36,7 @@ import Synchronization
 /// waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
-/// a time. The locks of the tables, of awaited states and of gates are leaves: nothing is locked while one of them is
+/// a time. The locks of the tables and of gates are leaves: nothing is locked while one of them is
 /// held. No thread takes locks in a different order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
@@ -59,8 +57,7 @@ import Synchronization
 /// released, they might be the last ones. References to nodes are not counted, so they need no such care (see `Node`).
 ///
 /// **No user code runs under a lock.** What a change has to call is put off until the lock has been released. A report,
-/// or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.notify` puts off notifying a watcher,
-/// and `Tree.resume` resuming a task.
+/// or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.resume` puts off resuming a task.
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
 /// writer. Before a context's node is freed, every `shared.parent` that points to it, in a child or in a closed
@@ -85,66 +82,73 @@ package enum Tree {
   /// by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
 
-  /// What to do when the current change has ended and the lock has been released: watchers are notified, and tasks
-  /// resumed. Guarded by `lock`.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void] = []
+  /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
+  // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void]?
 
   /// How many overrides have begun and not ended, in all contexts. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
 
   /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
   /// `Node.dismantle`. Guarded by `lock`.
-  nonisolated(unsafe) static var teardowns: [UInt: [UDIContext]] = [:]
+  nonisolated(unsafe) static var teardowns: [(thread: UInt, children: [UDIContext])] = []
 
   /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then does what had to
-  /// wait for that: releases the garbage, notifies watchers and resumes tasks.
+  /// wait for that: releases the garbage and resumes tasks.
+  ///
+  /// Only two calls are compiled in each place, because there are more than a hundred places.
   @inline(__always)
   package static func change<Result, Failure: Error>(
     _ body: (inout Garbage) throws(Failure) -> Result
   ) throws(Failure) -> Result {
     // There is no `defer` here, because the compiler sometimes makes a separate function of what is deferred.
+    begin()
     var garbage = Garbage()
-    lock.lock()
     do {
       let result = try body(&garbage)
-      end(&garbage)
+      end(garbage)
       return result
     } catch {
-      end(&garbage)
+      end(garbage)
       throw error
     }
   }
 
+  @inline(never)
+  private static func begin() { lock.lock() }
+
   /// Ends a change: releases the lock, and then does what had to wait for that.
-  @inline(__always)
-  private static func end(_ garbage: inout Garbage) {
-    if unsafe !afterwards.isEmpty { return endAndNotify(&garbage) }
+  @inline(never)
+  private static func end(_ garbage: consuming Garbage) {
+    if unsafe afterwards != nil { return endAndResume(garbage) }
     lock.unlock()
     garbage.release()
   }
 
   @inline(never)
-  private static func endAndNotify(_ garbage: inout Garbage) {
-    let calls = unsafe afterwards
-    unsafe afterwards = []
+  private static func endAndResume(_ garbage: consuming Garbage) {
+    let calls = unsafe afterwards.take() ?? []
     lock.unlock()
     garbage.release()
     // No lock is held, which is necessary because user code may run here, for example an executor's.
     for call in calls { call() }
   }
 
-  /// Arranges that a watcher is notified after the lock has been released.
+  /// Notifies a watcher.
   static func notify(_ watcher: Watcher, of kind: ChangeKind) {
     var kind = kind
     if kind == .ignored { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.
     if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
-    unsafe afterwards.append { [kind] in watcher.notify(of: kind) }
+    watcher.notify(of: kind)
   }
 
   /// Arranges that a task is resumed after the lock has been released.
-  static func resume(_ task: CheckedContinuation<Void, Never>) { unsafe afterwards.append { task.resume() } }
+  static func resume(_ task: CheckedContinuation<Void, Never>) {
+    unsafe afterwards = afterwards ?? []
+    unsafe afterwards?.append { task.resume() }
+  }
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.

@@ -50,8 +50,8 @@ extension UDIContext {
       message = UDILinkError(explanation, site: entry.site).seen(by: asker, at: request.site).message
     case let missing as UDILinkError: message = missing.seen(by: asker, at: request.site).message
     default:
-      let caller = asker.map { ", called for \(UDILinkError.Step($0, at: request.site))," } ?? ""
-      message = "The factory of \(entry.key)\(caller) threw: \(error)"
+      let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""
+      message = spelled("The factory of \(entry.key.description)\(caller) threw: \(error)")
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
   }
@@ -119,10 +119,11 @@ extension Provider {
   final func reportWeakValue(_ instance: Instance) {
     UDIReporter.current.report(
       .valueHeldWeakly,
-      """
-      The factory of \(key) made a value, of type \(type(of: instance.anyValue)), under the lifetime \
-      "\(lifetime.name)": only class instances can be kept weakly, so each link makes a new value. Register the \
-      factory as `.context` or `.unique`.
-      """, at: site)
+      spelled(
+        """
+        The factory of \(key.description) made a value, of type \(type(of: instance.anyValue)), under the lifetime \
+        "\(lifetime.name)": only class instances can be kept weakly, so each link makes a new value. Register the \
+        factory as `.context` or `.unique`.
+        """), at: site)
   }
 }

@@ -1,5 +1,5 @@
 /// The record that an object or a factory has looked up a dependency. The record keeps none of them alive.
-struct RecordedUse {
+final class RecordedUse {
   /// The attachment of the object that looked the dependency up, or the provider whose factory did.
   private(set) weak var dependent: AnyObject?
   /// The class of the object; nil for a provider.
@@ -8,20 +8,26 @@ struct RecordedUse {
   let key: KeyIdentity
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
-  /// Identifies the record under the key: the address of the provider, or of the object's attachment; and the address
-  /// of the entry that the provider's factory found, or 0 for an object. For an object, only its latest result under
-  /// the key is recorded. A factory may run for several contexts, so each of its results is recorded.
-  fileprivate let id: [UInt]
+  /// Identifies the record: a hash of the id of the key; of the address of the provider, or of the object's attachment;
+  /// and of the address of the entry that the provider's factory found, or 0 for an object. For an object, only its
+  /// latest result under the key is recorded. A factory may run for several contexts, so each of its results is
+  /// recorded. (If two hashes were equal, which is next to impossible, the later record would replace the earlier one.)
+  fileprivate let id: UInt64
   /// A later record has a higher number.
-  fileprivate let number: Int
+  fileprivate let number: UInt64
+
+  fileprivate init(of entry: Entry, by dependent: Dependent, id: UInt64, number: UInt64) {
+    (objectType, key) = (dependent.objectType, entry.key)
+    (self.id, self.number) = (id, number)
+    self.dependent = dependent.identity
+    self.entry = entry
+  }
 
   /// The dependent as seen under the tree lock; nil if the object has been released or the provider has been removed.
   ///
   /// - Returns: What identifies the dependent among all that are alive; the address of the object or the provider; the
   ///   node of the context that the object is attached to or that the provider is registered in; and a description.
-  func sighting(
-    _ garbage: inout Garbage
-  ) -> (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDISnapshot.Dependent)? {
+  func sighting(_ garbage: inout Garbage) -> DependentSighting? {
     guard let dependent else { return nil }
     garbage.add(dependent)
     let provider = dependent as? Provider
@@ -30,7 +36,7 @@ struct RecordedUse {
     if let context { garbage.add(context) }
     let node = provider?.node ?? context?.withNode { $0 }
     if provider != nil, node == nil { return nil }
-    let description = UDISnapshot.Dependent(
+    let description = UDIDependent(
       isProvider: provider != nil, typeName: (provider?.key.type ?? objectType.map { .of($0) })?.text ?? "",
       name: provider?.name?.description, fullPath: node?.fullPath ?? [])
     let address = attachment?.address ?? Unretained(dependent).address
@@ -45,30 +51,24 @@ struct RecordedUse {
   }
 }
 
+/// What `RecordedUse.sighting` returns.
+package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDIDependent)
+
 /// The records of who needs what. Call everything here under the tree lock.
 extension UDIRecording {
-  /// The records, by the ids of their keys and then by their own ids. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var uses: [UInt64: [[UInt]: RecordedUse]] = [:]
-  /// How many records there are. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var useCount = 0
+  /// The records, by their ids. Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var uses = ObjectTable<RecordedUse>()
   /// The number of the latest record (`RecordedUse.number`). Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse = 0
+  @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse: UInt64 = 0
 
   /// All records, the oldest first.
-  static var allUses: [RecordedUse] { unsafe uses.values.flatMap(\.values).sorted { $0.number < $1.number } }
-
-  /// The records of lookups under the given key, the oldest first.
-  static func uses(of key: UInt64) -> [RecordedUse] {
-    unsafe (uses[key] ?? [:]).values.sorted { $0.number < $1.number }
+  static var allUses: [RecordedUse] {
+    var all: [RecordedUse] = []
+    unsafe uses.forEach { all.append($0) }
+    return all.inOrder(of: \.number)
   }
 
-  static func removeAllUses() { keepUses([]) }
-
-  private static func keepUses(_ kept: some Collection<RecordedUse>) {
-    unsafe uses = [:]
-    unsafe useCount = kept.count
-    for use in kept { unsafe uses[use.key.id, default: [:]][use.id] = use }
-  }
+  static func removeAllUses() { unsafe uses = ObjectTable() }
 
   /// Records that a dependent has found an entry.
   static func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
@@ -77,26 +77,26 @@ extension UDIRecording {
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
     let entryID = dependent.objectType == nil ? Unretained(entry).address : 0
-    let id = [Unretained(dependent.identity).address, entryID]
-    if let present = unsafe uses[entry.keyID]?[id] {
+    let words = scrambled(entry.keyID) ^ UInt64(Unretained(dependent.identity).address)
+    let id = scrambled(words ^ words >> 32) ^ UInt64(entryID)
+    if let present = unsafe uses[id] {
       let presentEntry = present.entry
       if let presentEntry { garbage.add(presentEntry) }
       // The record might be that of a dependent that has been released, and whose address is in use again.
       if presentEntry === entry, present.dependent != nil { return }
-    } else {
-      if unsafe useCount >= capacityOfUses { dropUses(&garbage) }
-      unsafe useCount += 1
+    } else if unsafe uses.count >= capacityOfUses {
+      dropUses(&garbage)
     }
     unsafe lastUse += 1
-    unsafe uses[entry.keyID, default: [:]][id] = RecordedUse(
-      dependent: dependent.identity, objectType: dependent.objectType, key: entry.key, entry: entry, id: id,
-      number: lastUse)
+    unsafe uses[id] = RecordedUse(of: entry, by: dependent, id: id, number: lastUse)
   }
 
   /// Drops all records whose dependent or dependency is gone, and then the oldest, until at least a quarter of the
   /// capacity is free.
   private static func dropUses(_ garbage: inout Garbage) {
-    keepUses(allUses.filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4))
+    let kept = allUses.filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4)
+    unsafe uses = ObjectTable()
+    for use in kept { unsafe uses[use.id] = use }
   }
 }
 

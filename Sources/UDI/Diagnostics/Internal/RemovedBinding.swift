@@ -1,7 +1,9 @@
 /// The record of a binding that has been removed.
-struct RemovedBinding {
+final class RemovedBinding {
   /// The binding, as it was removed.
   let entry: UDIEntry
+  /// A later record has a higher number.
+  fileprivate let number: UInt64
   let key: KeyIdentity
   /// When the binding was replaced, withdrawn, or found to be dead. If the object's attachment knew that the object was
   /// bound (see `BindRequest.tellAttachment`), the release was noticed at once, so this is the time of the release.
@@ -11,30 +13,54 @@ struct RemovedBinding {
   weak let object: AnyObject?
   /// Where the instance may be used.
   let reach: UDIReach
+
+  /// The record before this one, of the same key and context.
+  fileprivate var earlier: RemovedBinding?
+  /// Whether this record has been dropped, because there were too many, or because recording was switched off.
+  fileprivate var isDropped = false
+
+  fileprivate init(_ entry: UDIEntry, _ number: UInt64, of binding: Binding, _ object: AnyObject?) {
+    (self.entry, self.number, key, reach) = (entry, number, binding.key, binding.reach)
+    self.object = object
+  }
+
+  /// This record and all earlier ones, without those that have been dropped.
+  fileprivate var kept: [RemovedBinding] {
+    var kept: [RemovedBinding] = []
+    var next: RemovedBinding? = self
+    while let record = next {
+      if !record.isDropped { kept.append(record) }
+      next = record.earlier
+    }
+    return kept
+  }
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
 /// `unbind` removes the binding of a live object. Everything here is called under the tree lock.
 extension UDIRecording {
-  /// The latest records, by their numbers. `NodeExtras.removedBindings` contains the numbers for each context and key.
+  /// The latest records, by their numbers. `NodeExtras.removedBindings` has the last one for each context and key.
   /// Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var records: [Int: RemovedBinding] = [:]
+  @exclusivity(unchecked) private nonisolated(unsafe) static var records = ObjectTable<RemovedBinding>()
   /// The number of the latest record. Numbers are never reused. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber = 0
+  @exclusivity(unchecked) private nonisolated(unsafe) static var lastNumber: UInt64 = 0
 
   /// The records under the given key in the given context, the latest first.
   static func records(of key: KeyIdentity, in node: Node) -> [RemovedBinding] {
-    let numbers = node.treeLocked.extras?.removedBindings[key.id] ?? []
-    return numbers.reversed().compactMap { unsafe records[$0] }
+    node.treeLocked.extras?.removedBindings[key.id]?.kept ?? []
   }
 
   /// All records of the given context, the earliest first.
   static func allRecords(in node: Node) -> [RemovedBinding] {
-    guard let numbers = node.treeLocked.extras?.removedBindings, !numbers.isEmpty else { return [] }
-    return numbers.values.joined().sorted().compactMap { unsafe records[$0] }
+    var all: [RemovedBinding] = []
+    node.treeLocked.extras?.removedBindings.forEach { all += $0.kept }
+    return all.inOrder(of: \.number)
   }
 
-  static func removeAllRecords() { unsafe records = [:] }
+  static func removeAllRecords() {
+    unsafe records.forEach { $0.isDropped = true }
+    unsafe records = ObjectTable()
+  }
 
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
   ///
@@ -43,14 +69,16 @@ extension UDIRecording {
   /// other live objects are kept: if the new binding is removed later, they explain what became of these objects.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
-    if let extras = node.treeLocked.extras, let known = extras.removedBindings[new.keyID] {
-      let kept = known.filter { number in
-        guard let record = unsafe records[number], let object = garbage.held(record.object, record.reach) else {
-          return false
-        }
-        return Unretained(object).address != new.form.address
+    if let extras = node.treeLocked.extras, let last = extras.removedBindings[new.keyID] {
+      var later: RemovedBinding?
+      var count = 0
+      for record in last.kept where count < capacityOfKey {
+        guard let object = garbage.held(record.object, record.reach), Unretained(object).address != new.form.address
+        else { continue }
+        if let later { later.earlier = record } else { extras.removedBindings[new.keyID] = record }
+        (later, count) = (record, count + 1)
       }
-      extras.removedBindings[new.keyID] = kept.isEmpty ? nil : kept.suffix(capacityOfKey)
+      if let later { later.earlier = nil } else { extras.removedBindings[new.keyID] = nil }
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
     // recorded either, because this cannot always be noticed: the new instance may have the old one's address.
@@ -77,18 +105,22 @@ extension UDIRecording {
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
     let endedBy = object == nil ? nil : end
     unsafe lastNumber += 1
-    unsafe records[lastNumber] = RemovedBinding(
-      entry: UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy), key: binding.key,
-      object: object, reach: binding.reach)
-    unsafe records[lastNumber - capacity] = nil
+    let entry = UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy)
+    let record = unsafe RemovedBinding(entry, lastNumber, of: binding, object)
+    unsafe records[lastNumber] = record
+    if unsafe lastNumber > UInt64(capacity), let oldest = unsafe records[lastNumber - UInt64(capacity)] {
+      oldest.isDropped = true
+      unsafe records[oldest.number] = nil
+    }
     let extras = node.treeLocked.ensureExtras()
-    unsafe extras.removedBindings[binding.keyID, default: []].append(lastNumber)
+    record.earlier = extras.removedBindings[binding.keyID]
+    extras.removedBindings[binding.keyID] = record
     // Keys whose records have all been dropped are removed here. Otherwise, a key that is never bound again would stay
     // as long as the context exists.
     if extras.removedBindings.count > 2 * capacity {
-      extras.removedBindings = extras.removedBindings.filter { _, numbers in
-        numbers.contains { unsafe records[$0] != nil }
-      }
+      var kept = ObjectTable<RemovedBinding>()
+      extras.removedBindings.forEach { if !$0.isDropped { kept[$0.key.id] = $0 } }
+      extras.removedBindings = kept
     }
   }
 }

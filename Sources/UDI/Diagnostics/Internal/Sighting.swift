@@ -1,6 +1,6 @@
 /// An entry that a context has or had, as seen under the tree lock, with what is needed later to find the cause of a
 /// lookup's answer.
-struct Sighting {
+final class Sighting {
   private(set) var entry: UDIEntry
   /// The binding, provider or override; nil for a removed binding.
   let source: Entry?
@@ -79,7 +79,7 @@ extension Node {
     var (bindings, providers): ([Entry], [Entry]) = ([], [])
     treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
     treeLocked.providers.forEach { providers.append($0.provider) }
-    let inOrder = [bindings, providers].flatMap { $0.sorted { $0.serial < $1.serial } }
-    return (treeLocked.extras?.overrides ?? []) + inOrder
+    let overrides: [Entry] = treeLocked.extras?.overrides ?? []
+    return overrides + bindings.inOrder { UInt64($0.serial) } + providers.inOrder { UInt64($0.serial) }
   }
 }

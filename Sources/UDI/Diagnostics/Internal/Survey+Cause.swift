@@ -20,7 +20,13 @@ extension Survey {
     }
     if let outside { return outside }
     let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
-    if !others.isEmpty { return .otherNames(Set(others.map(\.name)).sorted { $0 ?? "" < $1 ?? "" }) }
+    if !others.isEmpty {
+      var names: [String?] = []
+      for other in others where !names.contains(other.name) {
+        names.insert(other.name, at: names.firstIndex { $0 ?? "" > other.name ?? "" } ?? names.count)
+      }
+      return .otherNames(names)
+    }
     let wanted =
       (TypeMetadata(request.type).isOptional ? request.type as? any AnyOptional.Type : nil)?.wrapped ?? request.type
     if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(other.place) }

@@ -1,7 +1,7 @@
 /// An explanation that is being made: the contexts that a lookup visits, and the entries that it comes across there. A
 /// survey is made under the tree lock. The cause is found later, without the lock, because finding it runs user code:
 /// objects are cast.
-struct Survey {
+final class Survey {
   /// A sighting, and the place that it describes.
   typealias Found = (sighting: Sighting, place: UDIExplanation.Place)
 
@@ -57,15 +57,15 @@ struct Survey {
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.
-  mutating func release() { garbage.release() }
+  func release() { garbage.release() }
 
   /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
   /// nothing, adds those that found the first dead binding. If there is none, adds those in this tree whose lookups
   /// under the key found a dependency that has been removed since.
-  private mutating func noteDependents(from first: Node) {
+  private func noteDependents(from first: Node) {
     let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
-    for use in UDIRecording.uses(of: key.id) {
+    for use in UDIRecording.allUses where use.key === key {
       let found = use.entry
       if let found { garbage.add(found) }
       guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
@@ -76,7 +76,7 @@ struct Survey {
 
   /// Visits a node and all nodes below it that are not in scopes, level by level. Stops at the end of the level on
   /// which the answer was found.
-  private mutating func addBranch(_ first: Node, limit: Int) {
+  private func addBranch(_ first: Node, limit: Int) {
     var levels: [Int] = []
     var nodes = BreadthFirst(first, entersScopes: false, limit: limit)
     while let element = nodes.next() {
@@ -90,7 +90,7 @@ struct Survey {
 
   /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its
   /// entries for other types as candidates.
-  private mutating func add(_ node: Node) {
+  private func add(_ node: Node) {
     let own = sightings(of: key, at: node)
     answer = answer ?? found(among: own, at: node)
     firstDead = firstDead ?? own.first?.source
@@ -117,7 +117,7 @@ struct Survey {
   }
 
   /// The entries of the given node under the given key, whether their objects are alive or not.
-  private mutating func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
+  private func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
     let entries: [Entry?] = [node.override(key.id), node.ownBinding(key), node.provider(key.id)]
     return entries.compactMap(\.self).map { Sighting($0, &garbage) }
   }
@@ -134,7 +134,7 @@ struct Survey {
   /// - Parameter limit: The maximum number of contexts to visit in order to find scopes.
   /// - Complexity: O(depth) for places outside scopes. O(contexts) for places in scopes, because the index does not
   ///   cover them.
-  private mutating func findOutside(from first: Node, limit: Int) {
+  private func findOutside(from first: Node, limit: Int) {
     var rest = limit
     var visited: Node?
     for node in first.andAncestors {
@@ -155,7 +155,7 @@ struct Survey {
 
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
   /// been released. These are the only entries for which `found` returns nil.
-  private mutating func nearestPlace(below first: Node) -> UDIExplanation.Place? {
+  private func nearestPlace(below first: Node) -> UDIExplanation.Place? {
     while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
       garbage.add(entry)
       if let node = entry.node, let found = found(among: sightings(of: key, at: node), at: node) { return found.place }

@@ -5,7 +5,7 @@ public struct UDICallSite: Sendable {
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
   @usableFromInline let lineNumber: UInt32
 
-  @inlinable
+  @_alwaysEmitIntoClient
   init(_ fileID: StaticString, _ line: UInt) {
     unsafe start = fileID.utf8Start
     lineNumber = UInt32(truncatingIfNeeded: line)

@@ -12,7 +12,7 @@ package class KeyIdentity: @unchecked Sendable {
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63
 
-  final var id: UInt64 { unsafe uncheckedID }
+  package final var id: UInt64 { unsafe uncheckedID }
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
@@ -38,5 +38,5 @@ package class KeyIdentity: @unchecked Sendable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
-  package var description: String { describeKey(type.text, name) }
+  package var description: String { describeKey(type.text, name?.description) }
 }

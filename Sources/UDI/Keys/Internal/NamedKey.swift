@@ -26,24 +26,29 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   /// No reference to a key may be released under this lock, because `deinit` takes it.
   static let lock = Lock()
   /// All keys with a name, by their ids. Guarded by `lock`.
-  private(set) nonisolated(unsafe) static var table: [UInt64: (key: WeakKey, address: UInt)] = [:]
+  private(set) nonisolated(unsafe) static var table = ObjectTable<WeakKey>()
 
-  struct WeakKey { weak let object: NamedKey? }
+  final class WeakKey {
+    weak let key: NamedKey?
+    let address: UInt
+
+    init(_ key: NamedKey) { (self.key, address) = (key, Unretained(key).address) }
+  }
 
   /// Finds or makes the key of the given type and name.
   @inline(never)
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
     let id = TypeToken.of(type.firstType).keyID(named: name)
     let key = lock.withLock {
-      if let found = unsafe table[id]?.key.object { return found }
+      if let found = unsafe table[id]?.key { return found }
       let new = NamedKey(id: id, type: type, name: name)
-      unsafe table[id] = (WeakKey(object: new), Unretained(new).address)
+      unsafe table[id] = WeakKey(new)
       return new
     }
     // Ids have 63 bits of a hash that nobody can predict. Even of a million keys in use, two have the same id in only
     // one process out of 18 million.
     guard key.typeReference == Unretained(type), key.givenName == name else {
-      fatalError("\(describeKey(type.text, name)) has the same hash as \(key)")
+      fatalError("\(describeKey(type.text, name.description)) has the same hash as \(key)")
     }
     return key
   }

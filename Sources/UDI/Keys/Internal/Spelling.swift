@@ -1,7 +1,8 @@
 /// Describes a key for messages: the type, and the name if there is one.
-package func describeKey(_ typeName: String, _ name: (some CustomStringConvertible)?) -> String {
+@inline(never)
+package func describeKey(_ typeName: String, _ name: String?) -> String {
   let type = describeType(typeName)
-  return name.map { "\(type) named \"\($0)\"" } ?? type
+  return name.map { spelled("\(type) named \"\($0)\"") } ?? type
 }
 
 /// Describes a type for messages.
@@ -36,13 +37,17 @@ func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0
 func describePath(_ tags: [String]) -> String { tags.map(oneLine).joined(separator: " / ") }
 
 /// Describes a path for messages, in quotes.
-package func quoted(_ tags: [String]) -> String { "\"\(describePath(tags))\"" }
+@inline(never)
+package func quoted(_ tags: [String]) -> String { spelled("\"\(describePath(tags))\"") }
 
 /// Prepares a user's text for messages. The text may contain anything, so this escapes control characters, line breaks,
 /// and characters that change the direction of the text.
-func oneLine(_ text: String) -> String {
-  text.unicodeScalars.contains { $0.mustBeEscaped }
-    ? text.unicodeScalars.map { $0.mustBeEscaped ? $0.escaped(asASCII: true) : String($0) }.joined() : text
+package func oneLine(_ text: String) -> String {
+  var line = ""
+  for scalar in text.unicodeScalars {
+    if scalar.mustBeEscaped { line += scalar.escaped(asASCII: true) } else { line.unicodeScalars.append(scalar) }
+  }
+  return line
 }
 
 extension Unicode.Scalar {

@@ -21,10 +21,13 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// Whether the type is known to be a class whose objects take no part in the tree, because it does not conform to
   /// `UDIObject`.
   let isPlain = Atomic<Bool>(false)
+  /// Whether the type is known to be a class that conforms to `UDIObject`.
+  let isMember = Atomic<Bool>(false)
   /// The text that `String(reflecting:)` returns for the type. It is not stored here, because the runtime stores it
   /// already.
   // `_typeName` returns the same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all
   // conformances in the program for a custom description of the metatype, and a metatype cannot have one.
+  @inline(never)
   var text: String { _typeName(firstType, qualified: true) }
   /// The type whose metatype is `metatype`.
   // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.

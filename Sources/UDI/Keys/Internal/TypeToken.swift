@@ -14,8 +14,12 @@ struct TypeToken {
   private static var factBits: UInt { 0b1111 }
   private static var holdsReferencesFact: UInt { 0b1000 }
 
+  @inline(never)
+  static func of(_ type: Any.Type) -> TypeToken { inlined(type) }
+
+  /// Does the same as `of`, but is compiled into its caller, for the paths of lookups and registrations.
   @inline(__always)
-  static func of(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
+  static func inlined(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
 
   /// Finds or makes the key of this type and a name. Too slow for the hot path, which needs only the key's id.
   func key(named name: UDIName?) -> KeyIdentity {
@@ -164,7 +168,7 @@ extension TypeTable {
   private static let lock = Lock()
   /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
   /// the same hash, the identities of all but the first are stored under the next free integers. Guarded by `lock`.
-  private nonisolated(unsafe) static var byHash: [Int: TypeIdentity] = [:]
+  private nonisolated(unsafe) static var byHash = ObjectTable<TypeIdentity>()
   /// How many buckets are taken. Guarded by `lock`.
   private nonisolated(unsafe) static var count = 0
   /// The tables that have been replaced. They are kept here, so that a leak checker does not report them. Guarded by
@@ -200,7 +204,7 @@ extension TypeTable {
 
   /// Finds or makes the identity of the given type, which might have the same text as others. Call this under `lock`.
   private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
-    var hash = text.hashValue
+    var hash = UInt64(bitPattern: Int64(text.hashValue))
     while let found = unsafe byHash[hash] {
       if found.text == text { return found }
       hash &+= 1

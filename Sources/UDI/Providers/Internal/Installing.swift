@@ -43,7 +43,7 @@ extension UDIContext {
     // A change of its own: it may release modules, and what their `deinit` does must come before this thread waits.
     change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
-    var waiting: (creation: Creation, number: UInt)?
+    var waiting: (creation: Creation, number: UInt64)?
     let isNew = change { node, garbage in
       if node.treeLocked.state.isEnding {
         node.reportClosed("install", of: describeType(type(of: module)), at: UDICallSite("", 0), &garbage)

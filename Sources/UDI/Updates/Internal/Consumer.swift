@@ -1,10 +1,10 @@
 /// Waits for changes on behalf of `updates(of:)` or `linkWhenAvailable`, and repeats the lookup after each change. All
-/// copies of an iterator use the same consumer.
-final class Consumer<Dependency> {
+/// copies of an iterator use the same consumer. It knows no types, so it is compiled once.
+final class Consumer {
   private let watcher: Watcher
   /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
   private weak let context: UDIContext?
-  /// What to look up. The type can be a subclass of `Dependency` that the caller had in a variable.
+  /// What to look up.
   private let request: LookupRequest
   /// The object of the last result, or the box of a value that a provider keeps, if it has not been released. Each
   /// value has its own box.
@@ -21,7 +21,11 @@ final class Consumer<Dependency> {
     watcher = Watcher(TypeToken.of(request.type).key(named: request.name), request.search)
     self.context = context
     self.request = request
-    if let context { context.change { node, _ in node.enter(watcher) } } else { watcher.notify(of: .end) }
+    if let context {
+      context.change { node, _ in node.enter(watcher) }
+    } else {
+      Tree.change { _ in watcher.notify(of: .end) }
+    }
   }
 
   deinit { Tree.change { _ in watcher.leave() } }
@@ -30,25 +34,30 @@ final class Consumer<Dependency> {
   ///
   /// - Returns: The task that measures the time.
   func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
-    let news = watcher.news
-    return Task {
+    Task { [watcher] in
       if limit > .zero { try? await clock.sleep(for: limit) }
-      news.change { $0.isLate = true }
+      Tree.change { _ in watcher.expire() }
     }
   }
 
   /// Waits until a lookup gives a different answer from the last one. The first call returns at once.
   ///
+  /// - Parameter type: The type that is looked up, or a superclass of it.
   /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, if the
   ///   task is cancelled, or if the time given to `expire` is over.
-  nonisolated(nonsending) func next() async -> Dependency?? {
+  nonisolated(nonsending) func next<Dependency>(as type: Dependency.Type) async -> Dependency?? {
+    guard let found = await next() else { return nil }
+    return .some(found?.value(as: type, isExact: type == request.type))
+  }
+
+  nonisolated(nonsending) private func next() async -> Instance?? {
     while let change = await watcher.nextChange(), let context {
       // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
       // it were entered after the lookup, a change in between would be missed.
       context.change { node, _ in node.enter(watcher) }
       let found = await look(from: context, keptOnly: change == .keptOnly)
       Schedule.reached(.hasLooked)
-      if let (dependency, box) = found, isNew(dependency, box) { return .some(dependency) }
+      if let (instance, box) = found, isNew(instance, box) { return .some(instance) }
     }
     return nil
   }
@@ -61,35 +70,23 @@ final class Consumer<Dependency> {
   ///   nil if `isKeptOnly` is true and the entry that was found is not new.
   nonisolated(nonsending) private func look(
     from context: UDIContext, keptOnly isKeptOnly: Bool
-  ) async -> (Dependency?, box: AnyObject?)? {
-    var found: Dependency?
-    func answer() -> LookupAnswer {
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe context.answer(request, into: InstanceMemory($0))
-      }
+  ) async -> (Instance?, box: AnyObject?)? {
+    let (found, entry) =
+      isKeptOnly ? context.present(request) : watcher.looking { [request] in context.present(request) }
+    guard let entry else {
+      noteProviders(from: context, isKeptOnly: isKeptOnly)
+      return (found, nil)
     }
-    switch isKeptOnly ? answer() : watcher.looking(answer) {
-    case .provided(let entry):
-      if entry.registered.isRefused(to: request.reach) { return (nil, nil) }
-      if isKeptOnly, !isNew(entry) { return nil }
-      if let actor = entry.actorToMakeOn {
-        let (watcher, request) = (watcher, request)
-        let made = try? await Visit.to(actor) {
-          watcher.looking { context.instance(of: entry, request) }
-        }
-        found = made?.value.value(as: Dependency.self, isExact: true)
-      } else {
-        found = watcher.looking { context.make(entry, request) }
-      }
-      return Tree.change { _ in
-        lastKnownProvider = unsafe Tree.providerCount
-        return (found, (entry as? Provider)?.shown?.owned ?? (entry as? InstanceEntry)?.owned)
-      }
-    case .object(let object): found = object as? Dependency
-    case .written, .nothing, .undecided: break
+    if entry.registered.isRefused(to: request.reach) { return (nil, nil) }
+    if isKeptOnly, !isNew(entry) { return nil }
+    let (watcher, request) = (watcher, request)
+    let make = { @Sendable in watcher.looking { context.instance(of: entry, request) } }
+    let made = if let actor = entry.actorToMakeOn { try? await Visit.to(actor, make) } else { make() }
+    return Tree.change { _ in
+      lastKnownProvider = unsafe Tree.providerCount
+      let box = (entry as? Provider)?.shown?.owned ?? (entry as? InstanceEntry)?.owned
+      return ((try? made?.get())?.value, box)
     }
-    noteProviders(from: context, isKeptOnly: isKeptOnly)
-    return (found, nil)
   }
 
   /// Whether even a lookup that makes no instance should ask this entry: a provider if the last lookup found nothing,
@@ -120,8 +117,8 @@ final class Consumer<Dependency> {
 
   /// Whether an answer differs from the last one. After that, the answer counts as the last one. A value always counts
   /// as different, because values cannot be compared.
-  private func isNew(_ found: Dependency?, _ box: AnyObject?) -> Bool {
-    let object = found.flatMap { StoredForm.of($0, as: Dependency.self)?.object }
+  private func isNew(_ found: Instance?, _ box: AnyObject?) -> Bool {
+    let object = found.flatMap { $0.isBox ? nil : $0.object }
     defer {
       last = object ?? box
       wasNothing = found == nil
@@ -155,13 +152,31 @@ extension Entry {
 }
 
 extension UDIContext {
-  /// The instance of an entry that a lookup has found; nil if there is none. If it cannot be made, reports why.
-  fileprivate func instance(of entry: Entry, _ request: LookupRequest) -> OwnedInstance? {
+  /// Looks something up, without making it.
+  ///
+  /// - Returns: What there is, or else the entry that a lookup would ask for the instance.
+  fileprivate func present(_ request: LookupRequest) -> (Instance?, Entry?) {
+    func find<Dependency>(_ type: Dependency.Type) -> (Instance?, Entry?) {
+      var found: Dependency?
+      let answer = unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe self.answer(request, into: InstanceMemory($0))
+      }
+      switch answer {
+      case .provided(let entry): return (nil, entry)
+      case .object(let object): found = object as? Dependency
+      case .written, .nothing, .undecided: break
+      }
+      return (found.map { Instance($0) }, nil)
+    }
+    return _openExistential(request.type, do: find)
+  }
+
+  /// The instance of an entry that a lookup has found. If it cannot be made, reports why.
+  fileprivate func instance(of entry: Entry, _ request: LookupRequest) -> Result<OwnedInstance, any Error> {
     func make<Dependency>(_ type: Dependency.Type) -> Instance? {
       (self.make(entry, request) as Dependency?).map { Instance($0) }
     }
-    return _openExistential(request.type, do: make).map {
-      OwnedInstance($0, by: request.reach == .mainActor ? MainActor.shared : nil)
-    }
+    guard let made = _openExistential(request.type, do: make) else { return .failure(ProviderFailure.nothing) }
+    return .success(OwnedInstance(made, by: request.reach == .mainActor ? MainActor.shared : nil))
   }
 }

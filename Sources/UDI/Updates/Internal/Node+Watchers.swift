@@ -14,8 +14,9 @@ extension Node {
     watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.search ?? shared.search
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let watchers = node == self ? \NodeExtras.watchers : \.climbers
-      extras[keyPath: watchers][watcher.key.id, default: [:]][ObjectIdentifier(watcher)] = watcher
+      let watchers = extras.watchers[watcher.key.id] ?? Watchers()
+      watchers.set.insert(Unretained(watcher))
+      extras.watchers[watcher.key.id] = watchers
       node.treeLocked.isWatched = true
       watcher.nodes.append(node)
     }
@@ -26,16 +27,17 @@ extension Node {
   /// under the given key at this node itself.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
-    for watcher in watchers[key, default: [:]].values { Tree.notify(watcher, of: kind) }
-    for watcher in climbers[key, default: [:]].values where watcher.comes(to: self) { Tree.notify(watcher, of: kind) }
+    treeLocked.extras?.watchers[key]?.forEach {
+      if !$0.finds(before: self, orThere: false) { Tree.notify($0, of: kind) }
+    }
   }
 
   /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
   /// node.
   @inline(never)
   func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
-    for watcher in watchers[key, default: [:]].values where watcher.direction.looks.below {
-      Tree.notify(watcher, of: kind)
+    treeLocked.extras?.watchers[key]?.forEach {
+      if $0.nodes.first == self, $0.direction.looks.below { Tree.notify($0, of: kind) }
     }
   }
 
@@ -52,58 +54,64 @@ extension Node {
   @inline(never)
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
-    for watcher in watchers.all + climbers.all where watcher.climbs(beyond: self) { Tree.notify(watcher, of: kind) }
+    for watcher in allWatchers where watcher.direction.looks.above && !watcher.finds(before: self, orThere: true) {
+      Tree.notify(watcher, of: kind)
+    }
   }
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
-    for watcher in watchers.all where watcher.search == nil { Tree.notify(watcher, of: .answer) }
+    for watcher in allWatchers where watcher.nodes.first == self && watcher.search == nil {
+      Tree.notify(watcher, of: .answer)
+    }
   }
 
   /// Ends the watchers whose lookup begins here, notifies those whose lookup might climb to here, and removes all of
   /// them from this node, because the context has ended or is being closed.
   @inline(never)
   func endWatching() {
-    for watcher in watchers.all { Tree.notify(watcher, of: .end) }
-    for watcher in watchers.all + climbers.all {
+    for watcher in allWatchers {
+      Tree.notify(watcher, of: watcher.nodes.first == self ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
-      Tree.notify(watcher, of: .answer)
     }
-    treeLocked.extras?.watchers = [:]
-    treeLocked.extras?.climbers = [:]
+    treeLocked.extras?.watchers = ObjectTable()
     treeLocked.isWatched = false
+  }
+
+  /// The watchers that are entered at this node.
+  var allWatchers: [Watcher] {
+    var all: [Watcher] = []
+    treeLocked.extras?.watchers.forEach { $0.forEach { all.append($0) } }
+    return all
   }
 }
 
-extension Node {
-  fileprivate var watchers: Watchers { treeLocked.extras?.watchers ?? [:] }
-  fileprivate var climbers: Watchers { treeLocked.extras?.climbers ?? [:] }
-}
+/// The watchers that are entered at one node under one key. They are not retained: a consumer holds its watcher until
+/// the watcher has left.
+final class Watchers {
+  fileprivate var set = ObjectSet()
 
-/// The watchers that are entered at one node, by the ids of their keys and then by their identities.
-typealias Watchers = [UInt64: [ObjectIdentifier: Watcher]]
-
-extension Watchers {
-  fileprivate var all: [Watcher] { values.flatMap(\.values) }
+  fileprivate func forEach(_ body: (Watcher) -> Void) {
+    set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Watcher.self)) } }
+  }
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup gets as far as the given node, because it finds nothing before that node. The watcher
-  /// must be entered at that node.
-  fileprivate func comes(to node: Node) -> Bool { nodes.first == node || !finds(upTo: nodes.prefix { $0 != node }) }
-
-  /// Whether the watcher's lookup continues above the given node. The watcher must be entered at that node.
-  fileprivate func climbs(beyond node: Node) -> Bool {
-    direction.looks.above && !finds(upTo: nodes.prefix { $0 != node } + [node])
-  }
-
-  private func finds(upTo nodes: some Sequence<Node>) -> Bool {
-    nodes.contains { node in
-      guard let slot = node.shared.slots.find(key.id) else { return false }
-      return slot.element.state.depth == 0 || direction.looks.below && !looksOnlyUp && node == self.nodes.first
+  /// Whether the watcher's lookup finds something before it gets to a node at which the watcher is entered.
+  ///
+  /// - Parameter orThere: Whether to consider that node, too.
+  fileprivate func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
+    for node in nodes {
+      if node == end, !includesEnd { return false }
+      if let slot = node.shared.slots.find(key.id) {
+        let looksBelow = direction.looks.below && !looksOnlyUp && node == nodes.first
+        if looksBelow || slot.element.state.depth == 0 { return true }
+      }
+      if node == end { return false }
     }
+    return false
   }
 
   /// Removes the watcher from all nodes where it is entered.
@@ -111,16 +119,11 @@ extension Watcher {
     if isEntered { unsafe Watcher.count -= 1 }
     isEntered = false
     for node in nodes {
-      let extras = node.treeLocked.ensureExtras()
-      remove(from: &extras.watchers)
-      remove(from: &extras.climbers)
-      node.treeLocked.isWatched = !extras.watchers.isEmpty || !extras.climbers.isEmpty
+      guard let extras = node.treeLocked.extras, let watchers = extras.watchers[key.id] else { continue }
+      watchers.set.remove(Unretained(self))
+      if watchers.set.isEmpty { extras.watchers[key.id] = nil }
+      node.treeLocked.isWatched = !extras.watchers.isEmpty
     }
     nodes = []
-  }
-
-  private func remove(from watchers: inout Watchers) {
-    watchers[key.id]?[ObjectIdentifier(self)] = nil
-    if watchers[key.id]?.isEmpty == true { watchers[key.id] = nil }
   }
 }

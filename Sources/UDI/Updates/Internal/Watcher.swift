@@ -26,9 +26,12 @@ final class Watcher: @unchecked Sendable {
   /// The number of watchers that have been entered and have not left since. Guarded by the tree lock.
   @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
 
-  /// The change that the consumer has not seen yet, and whether the consumer has waited long enough. A new watcher has
-  /// a change, so that the consumer performs a lookup at once.
-  let news = AwaitedState<(change: ChangeKind?, isLate: Bool)>((.answer, false))
+  /// The change that the consumer has not seen yet. A new watcher has one, so that the consumer performs a lookup at
+  /// once. Guarded by the tree lock.
+  private var change: ChangeKind? = .answer
+  /// Whether the consumer has waited long enough. Guarded by the tree lock.
+  private var isLate = false
+  private let changes = Activity()
 
   init(_ key: KeyIdentity, _ search: UDISearch?) {
     self.key = key
@@ -45,13 +48,30 @@ extension Watcher {
   /// - Returns: The kind of change; nil if the context is gone or closed, if the task is cancelled, or if the consumer
   ///   has waited long enough.
   nonisolated(nonsending) func nextChange() async -> ChangeKind? {
-    let kind = await news.first { news in
-      if news.change == .end { return ChangeKind.end }
-      return news.change.take() ?? (news.isLate ? .end : nil)
+    while !Task.isCancelled {
+      Schedule.reached(.awaitsChange)
+      let (kind, number) = Tree.change { _ -> (ChangeKind?, UInt64) in
+        let kind = change == .end ? .end : change.take() ?? (isLate ? .end : nil)
+        return (kind, kind == nil ? changes.add(.task(nil, through: [])) : 0)
+      }
+      if let kind { return kind == .end ? nil : kind }
+      await changes.waitUnlessCancelled(number)
     }
-    return kind == .end ? nil : kind
+    return nil
   }
 
-  /// Records a change and resumes the waiting tasks. Do not call this while holding a lock.
-  func notify(of kind: ChangeKind) { news.change { $0.change = max($0.change ?? kind, kind) } }
+  /// Whether a task is waiting for a change. Called under the tree lock.
+  var isAwaited: Bool { changes.isWanted }
+
+  /// Records a change and resumes the waiting tasks. Called under the tree lock.
+  func notify(of kind: ChangeKind) {
+    change = max(change ?? kind, kind)
+    changes.wakeForChange()
+  }
+
+  /// Ends the waiting. Called under the tree lock.
+  func expire() {
+    isLate = true
+    changes.wakeForChange()
+  }
 }

@@ -7,7 +7,14 @@ protocol CompactTableElement {
   static func hash(_ key: Key) -> UInt
 }
 
-/// With this conformance, a table can be a set of references that are not retained.
+/// A set of objects that are not retained. It is compiled once, whatever the class of the objects.
+typealias ObjectSet = CompactTable<Unretained<AnyObject>>
+
+extension ObjectSet {
+  @inline(never)
+  func contains(_ object: AnyObject) -> Bool { find(Unretained(object)) != nil }
+}
+
 extension Unretained: CompactTableElement {
   var key: Unretained { self }
   static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
@@ -132,11 +139,10 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     guard let base = unsafe base else { return }
     let (count, capacity) = (count, capacity)
     let elements = unsafe Self.elements(base, capacity)
-    if capacity <= Self.denseLimit {
-      for index in 0..<count { unsafe body(elements + index) }
-    } else {
-      let tags = unsafe Self.tags(base)
-      for index in 0..<capacity where unsafe tags[index] != 0 { unsafe body(elements + index) }
+    // There is one loop for both forms, because `body` is compiled into each loop.
+    let tags = unsafe capacity > Self.denseLimit ? Self.tags(base) : nil
+    for index in 0..<(unsafe tags == nil ? count : capacity) where unsafe tags?[index] != 0 {
+      unsafe body(elements + index)
     }
   }
 

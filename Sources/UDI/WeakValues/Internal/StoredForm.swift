@@ -62,7 +62,7 @@ struct StoredForm {
 
 extension StoredForm {
   /// Makes the form of a value of one to three words whose type `holdsReferences`.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
     let word = MemoryLayout<UInt>.size
@@ -79,7 +79,7 @@ extension StoredForm {
   ///
   /// - Returns: The form; nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be
   ///   held weakly.
-  @inlinable
+  @_alwaysEmitIntoClient
   @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
@@ -146,28 +146,28 @@ class WeakEntry: @unchecked Sendable {
   }
 
   /// The object as `Value`, the type that it was stored under; nil if the object has been released.
-  // Clients compile this method themselves, but the method that it calls does all the work. The library does not know
-  // the type, so it would have to look up the metadata of the type's optional, and a read of a property that is linked
-  // weakly ("@Linked(keeps: .weakly), after the first read" in `Benchmarks/compare`) would take twice as long.
-  @inlinable
-  @inline(__always)
   final func load<Value>(as type: Value.Type) -> Value? {
     var value: Value?
-    unsafe withUnsafeMutablePointer(to: &value) { unsafe load(as: type, into: UnsafeMutableRawPointer($0)) }
+    _ = unsafe withUnsafeMutablePointer(to: &value) { unsafe load(as: type, into: UnsafeMutableRawPointer($0)) }
     return value
   }
 
   /// If the object is alive, writes it to memory as the type that it was stored under.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil.
-  @usableFromInline
-  final func load(as type: Any.Type, into memory: UnsafeMutableRawPointer) {
-    guard let object else { return }
-    if form.isComplete { return unsafe form.write(object, to: memory) }
-    func cast<Value>(to type: Value.Type) {
-      unsafe memory.assumingMemoryBound(to: Value?.self).pointee = object as? Value
+  /// - Returns: Whether a value was written.
+  final func load(as type: Any.Type, into memory: UnsafeMutableRawPointer) -> Bool {
+    guard let object else { return false }
+    if form.isComplete {
+      unsafe form.write(object, to: memory)
+      return true
     }
-    _openExistential(type, do: cast)
+    func cast<Value>(to type: Value.Type) -> Bool {
+      let value = object as? Value
+      unsafe memory.assumingMemoryBound(to: Value?.self).pointee = value
+      return value != nil
+    }
+    return _openExistential(type, do: cast)
   }
 }
 

@@ -27,7 +27,7 @@ struct BindRequest {
       self.replaces = replaces
     }
 
-    @inlinable
+    @_alwaysEmitIntoClient
     @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
@@ -60,7 +60,7 @@ struct BindRequest {
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     guard let form = StoredForm.of(dependency, as: type) else {
       refuse(Swift.type(of: dependency as Any), as: type, at: site)
     }
@@ -90,12 +90,8 @@ struct BindRequest {
   /// the binding is withdrawn later.
   func tellAttachment() {
     form.borrowed.read { object in
-      let identity = TypeToken.of(Swift.type(of: object)).identity
-      if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return }
-      guard let member = object as? any UDIObject else {
-        return identity.read { $0.isPlain.store(true, ordering: .relaxed) }
-      }
-      if MainActorCheck.isOnMainActor { member._attachedContext.remember(owner: form.address) }
+      guard UDIAttachment.exists(for: object), MainActorCheck.isOnMainActor else { return }
+      (object as? any UDIObject)?._attachedContext.remember(owner: object)
     }
   }
 }
@@ -112,7 +108,7 @@ extension UDIContext {
   ) {
     BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: isMulti) {
       request in
-      if UDIAttachment.areInUse { request.tellAttachment() }
+      request.tellAttachment()
       let binding = Binding.make(request, binder: .context)
       change { node, garbage in
         // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.

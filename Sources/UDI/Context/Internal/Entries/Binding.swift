@@ -95,7 +95,7 @@ extension Binding {
     guard let binding = self as? DetailedBinding else { preconditionFailure("`multiBind` makes detailed bindings") }
     let other = other == node ? nil : other
     if other == binding.endsWith { return }
-    let me = Unretained(binding)
+    let me = Unretained<AnyObject>(binding)
     binding.endsWith?.treeLocked.extras?.bindingsElsewhere.remove(me)
     binding.endsWith = other
     other?.treeLocked.ensureExtras().bindingsElsewhere.insert(me)
@@ -106,8 +106,8 @@ extension Node {
   /// Withdraws the bindings in other contexts that end with this one. Called under the tree lock.
   @inline(never)
   func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
-    var all: [DetailedBinding] = []
-    treeLocked.extras?.bindingsElsewhere.forEach { all.append($0.object) }
+    var all: [Binding] = []
+    treeLocked.extras?.bindingsElsewhere.forEach { all.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
     for binding in all { binding.withdraw(ifAlive: .withdrawn, &garbage) }
   }
 }

@@ -15,7 +15,7 @@ struct LookupRequest: Sendable {
   /// The call of the verb, or the declaration of the property, if that is known.
   @usableFromInline let site: UDICallSite
 
-  @inlinable
+  @_alwaysEmitIntoClient
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName? = nil, search: UDISearch? = nil, isFresh: Bool = false,
     at site: UDICallSite = UDICallSite("", 0)
@@ -27,4 +27,9 @@ struct LookupRequest: Sendable {
     self.isFresh = isFresh
     self.site = site
   }
+}
+
+extension LookupRequest {
+  /// The type and the name, for messages.
+  var keyText: String { describeKey(TypeIdentity.of(type).text, name?.description) }
 }

@@ -10,7 +10,7 @@ extension Node {
   @inline(never)
   func setEntry(_ entry: Entry?, forKey key: UInt64, notifying kind: ChangeKind = .answer) {
     let entry = hasOverrides ? override(key) ?? entry : entry
-    let change = lock.withLock { () -> SlotChange in
+    let change = lock.withLockInlined { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
         let state = Slot.State(found: Unretained(entry), depth: 0, isSingle: true)
@@ -62,7 +62,7 @@ extension Node {
   private func update(
     _ key: UInt64, child: Node, from old: Rank?, to new: Rank?, below: Slot.State, notifying kind: ChangeKind
   ) -> SlotChange {
-    let change = lock.withLock { () -> SlotChange in
+    let change = lock.withLockInlined { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
         let state = Slot.State(found: below.best, depth: below.depth + 1, isSingle: below.isSingle)

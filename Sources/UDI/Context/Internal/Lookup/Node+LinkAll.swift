@@ -98,7 +98,7 @@ extension Node {
   private func collectOwn(_ keys: [UInt64], _ found: inout ContiguousArray<Unretained<Entry>>) {
     let first = found.count
     for key in keys { if let entry = ownEntry(key) { found.append(entry) } }
-    found.sortByRegistration(from: first)
+    found.sort(from: first) { $0.read { UInt64($0.serial) } }
   }
 
   /// The entries of this node and of all nodes below it, level by level. Visits only nodes that lead to entries.
@@ -131,12 +131,15 @@ extension Node {
             }
             slot.element.children.forEach { children.append($0) }
           }
-          found.sortByRegistration(from: first)
+          found.sort(from: first) { $0.read { UInt64($0.serial) } }
           if children.isEmpty { continue }
           // Slots list children by the distance of their entries.
-          children.sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
-          if keys.count > 1 { children.removeRepetitions() }
-          for child in children { next.append(.visit(child)) }
+          children.sort(from: 0) { $0.treeLocked.sequence }
+          var last: Node?
+          for child in children where child != last {
+            next.append(.visit(child))
+            last = child
+          }
           children.removeAll(keepingCapacity: true)
         case .wait(let entry, let levels):
           if levels == 0 { found.append(entry) } else { next.append(.wait(entry, levels: levels - 1)) }
@@ -149,20 +152,12 @@ extension Node {
   }
 }
 
-extension ContiguousArray<Unretained<Entry>> {
-  /// Sorts the entries of one node by their serial numbers, the order of registration.
-  fileprivate mutating func sortByRegistration(from start: Int) {
-    if count > start + 1 { self[start...].sort { $0.object.serial < $1.object.serial } }
-  }
-}
-
-extension ContiguousArray<Node> {
-  /// Where several equal elements follow one another, keeps only one of them.
-  fileprivate mutating func removeRepetitions() {
-    var last: Node?
-    removeAll { node in
-      defer { last = node }
-      return node == last
-    }
+extension ContiguousArray {
+  /// Sorts the elements from a position on by their ranks. Often they are in order already.
+  fileprivate mutating func sort(from start: Int, by rank: (Element) -> UInt64) {
+    let ranks = self[start...].map(rank)
+    if zip(ranks, ranks.dropFirst()).allSatisfy(<=) { return }
+    let unsorted = ContiguousArray(self[start...])
+    for (index, position) in positions(inOrderOf: ranks).enumerated() { self[start + index] = unsorted[position] }
   }
 }

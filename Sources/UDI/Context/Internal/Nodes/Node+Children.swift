@@ -77,7 +77,7 @@ extension Node {
     let leaving = child.treeLocked.sequence
     old?.unlink(child)
     child.treeLocked.sequence = newSequence
-    if isNew { child.shared.parent = self } else { child.lock.withLock { child.shared.parent = self } }
+    if isNew { child.shared.parent = self } else { child.lock.withLockInlined { child.shared.parent = self } }
     child.treeLocked.hasLostParent = false
     link(child)
     if let old {
@@ -100,7 +100,7 @@ extension Node {
 
   /// Removes `child` from this node's children.
   func disown(_ child: Node, _ garbage: inout Garbage) {
-    child.lock.withLock { child.shared.parent = nil }
+    child.lock.withLockInlined { child.shared.parent = nil }
     child.treeLocked.hasLostParent = true
     child.announce(to: self, from: child.treeLocked.sequence, to: nil)
     unlink(child)

@@ -1,7 +1,7 @@
 /// The nodes that a search visits. Everything here is called under the tree lock, unless it says otherwise.
 ///
 /// `visit` says in which order each search goes. `Node.attempt`, the lookup of a single dependency, cannot use it,
-/// because it runs without the tree lock, and so has the order once more. It asks `UDISearch.looks`, which says only
+/// because it runs without the tree lock, and so has the order once more. Both ask `UDISearch.looks`, which says only
 /// whether a search goes down or up.
 extension Node {
   /// Visits the nodes of a search in order, until one of the closures returns a result; returns this result.
@@ -11,12 +11,19 @@ extension Node {
   ///   - alone: Called with a node that stands only for itself.
   @inline(__always)
   func visit<Result>(_ search: UDISearch, branch: (Node) -> Result?, alone: (Node) -> Result?) -> Result? {
-    switch search {
-    case .lineage: branch(self) ?? contextsAbove.firstResult(alone)
-    case .descendants: branch(self)
-    case .local: alone(self)
-    case .ancestors: alone(self) ?? contextsAbove.firstResult(alone)
+    // Each closure is called in one place, because it is compiled into that place.
+    let looks = search.looks
+    var next: Node? = self
+    if looks.below {
+      if let result = branch(self) { return result }
+      next = looks.above ? shared.parent : nil
     }
+    while let node = next {
+      if let result = alone(node) { return result }
+      // A closed context is no longer in the tree, but lookups from it go on where it was.
+      next = looks.above ? node.shared.parent : nil
+    }
+    return nil
   }
 
   /// Visits all nodes of a search in order.
@@ -35,12 +42,8 @@ extension Node {
   /// including the nearest scope. Changes are passed up along this path.
   var ancestorsThatSeeThis: Ancestors { Ancestors(upcoming: parentThatSeesThis) { $0.parentThatSeesThis } }
 
-  /// The nodes that a lookup upwards visits after this one. A closed context is no longer in the tree, but lookups from
-  /// it go on where it was.
-  private var contextsAbove: Ancestors { Ancestors(upcoming: shared.parent) { $0.shared.parent } }
-
   /// The root of the tree.
-  var root: Node { andAncestors.reduce(self) { $1 } }
+  package var root: Node { andAncestors.reduce(self) { $1 } }
 }
 
 /// A node, and then one node after another up the tree. A loop over them allocates no memory.
@@ -52,15 +55,6 @@ package struct Ancestors: Sequence, IteratorProtocol {
     guard let node = upcoming else { return nil }
     upcoming = step(node)
     return node
-  }
-
-  /// The first result that is not nil.
-  @inline(__always)
-  fileprivate func firstResult<Result>(_ body: (Node) -> Result?) -> Result? {
-    for node in self {
-      if let result = body(node) { return result }
-    }
-    return nil
   }
 }
 

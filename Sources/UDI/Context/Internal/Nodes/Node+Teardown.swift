@@ -14,25 +14,26 @@ extension Node {
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
       if children.isEmpty { return }
-      let thread = currentThread()
-      isOutermost = unsafe Tree.teardowns[thread] == nil
-      unsafe Tree.teardowns[thread, default: []] += children
+      if let outer = Self.teardown { return unsafe Tree.teardowns[outer].children += children }
+      isOutermost = true
+      unsafe Tree.teardowns.append((currentThread(), children))
     }
     _ = consume content
-    while isOutermost, let next = Self.nextPending(currentThread()) { _ = consume next }
+    while isOutermost, let next = Self.nextPending() { _ = consume next }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
   /// it. Do not call this under a lock.
   ///
-  /// - Parameter condition: Whether to end the context now. Called under the tree lock.
-  /// - Returns: Whether the context has ended, now or before; false if `condition` is false.
-  func end(where condition: (Node) -> Bool) -> Bool {
+  /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
+  /// - Returns: True if this call has ended the context, false if it had ended before, and nil if it was left as it is.
+  @discardableResult
+  func end(onlyIfAtOnce atOnce: Bool) -> Bool? {
     var content = Content()
     var children: [UDIContext] = []
-    let hasEnded = Tree.change { garbage in
-      guard condition(self) else { return false }
-      if treeLocked.state == .closed { return true }
+    let isNew = Tree.change { garbage -> Bool? in
+      if treeLocked.state == .closed, !atOnce || treeLocked.extras?.closing == nil { return false }
+      if atOnce, !canEndAtOnce { return nil }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       parent?.disown(self, &garbage)
@@ -43,7 +44,7 @@ extension Node {
     }
     _ = consume content
     withExtendedLifetime(children) {}
-    return hasEnded
+    return isNew
   }
 
   /// What a context contained. It is released while no lock is held.
@@ -59,7 +60,7 @@ extension Node {
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isReachable: Whether lookups might still read the slots.
   /// - Returns: The children, the last one first.
-  @inline(__always)
+  @inline(never)
   private func empty(
     into content: inout Content, goingOnAt above: Node?, isReachable: Bool, _ garbage: inout Garbage
   ) -> [UDIContext] {
@@ -78,7 +79,7 @@ extension Node {
     while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }
     if isReachable {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
-      lock.withLock {
+      lock.withLockInlined {
         shared.slots = CompactTable()
         shared.isRecorded = false
       }
@@ -87,12 +88,19 @@ extension Node {
     return children
   }
 
-  private static func nextPending(_ thread: UInt) -> UDIContext? {
+  private static func nextPending() -> UDIContext? {
     Tree.change { _ in
-      if let next = unsafe Tree.teardowns[thread]?.popLast() { return next }
-      unsafe Tree.teardowns[thread] = nil
+      guard let teardown else { return nil }
+      if let next = unsafe Tree.teardowns[teardown].children.popLast() { return next }
+      unsafe Tree.teardowns.remove(at: teardown)
       return nil
     }
+  }
+
+  /// The index of this thread's teardown; nil if the thread is not dismantling contexts.
+  private static var teardown: Int? {
+    let thread = currentThread()
+    return unsafe Tree.teardowns.firstIndex { $0.thread == thread }
   }
 
   /// Separates the children from this node.
@@ -102,7 +110,7 @@ extension Node {
   private func orphanChildren(goingOnAt above: Node?) -> [UDIContext] {
     var children: [UDIContext] = []
     forEachChild { child in
-      child.lock.withLock { child.shared.parent = nil }
+      child.lock.withLockInlined { child.shared.parent = nil }
       child.treeLocked.hasLostParent = true
       child.treeLocked.previousSibling = nil
       child.treeLocked.nextSibling = nil
@@ -132,7 +140,7 @@ extension Node {
       if let next { next.treeLocked.previousSibling = previous } else { extras.lastClosed = previous }
     }
     (treeLocked.previousSibling, treeLocked.nextSibling) = (nil, nil)
-    lock.withLock { shared.parent = above }
+    lock.withLockInlined { shared.parent = above }
     guard let extras = above?.treeLocked.ensureExtras() else { return }
     treeLocked.previousSibling = extras.lastClosed
     extras.lastClosed?.treeLocked.nextSibling = self

@@ -143,7 +143,7 @@ extension Node: CustomReflectable {
 // MARK: - The parts
 
 extension Node {
-  var tag: String { unsafe tagMemory.pointee }
+  package var tag: String { unsafe tagMemory.pointee }
 
   @inline(__always)
   var lock: Lock {
@@ -196,7 +196,7 @@ extension Node {
 
 extension Node {
   /// The parent in the tree.
-  var parent: Node? { treeLocked.hasLostParent ? nil : shared.parent }
+  package var parent: Node? { treeLocked.hasLostParent ? nil : shared.parent }
 
   /// The parent, if lookups from there see this node; nil for scopes. Changes are passed up along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope || treeLocked.hasLostParent ? nil : shared.parent }

@@ -14,17 +14,15 @@ final class NodeExtras {
   var droppedCreations: [Creation] = []
   /// The context's rules.
   var rules: [Rule] = []
-  /// The watchers whose lookups begin here.
-  var watchers = Watchers()
-  /// The watchers whose lookups begin further down and can climb to this node. Those lookups look into this node alone,
-  /// not below it. So these watchers are kept apart: this node does not notify them of changes below it.
-  var climbers = Watchers()
-  /// For each key's id, the numbers of the records (`RemovedBinding`) of bindings that were removed from this context
-  /// under the key, the oldest first. If a record has been dropped since, its number is no longer valid.
-  var removedBindings: [UInt64: [Int]] = [:]
+  /// By their keys' ids, the watchers whose lookups begin here, or begin further down and can climb to this node. The
+  /// latter look into this node alone: it does not notify them of changes below it.
+  var watchers = ObjectTable<Watchers>()
+  /// The last record (`RemovedBinding`) of a binding that was removed from this context, by the ids of the keys. It
+  /// leads to the earlier ones under the same key.
+  var removedBindings = ObjectTable<RemovedBinding>()
   /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
   /// context.
-  var bindingsElsewhere = CompactTable<Unretained<DetailedBinding>>()
+  var bindingsElsewhere = ObjectSet()
   /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
   /// in force.
   var overrides: [Substitute] = []

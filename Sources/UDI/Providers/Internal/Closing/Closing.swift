@@ -19,11 +19,11 @@ final class Closing: Activity, @unchecked Sendable {
   private var contexts: [UDIContext] = []
   /// The creations that were under way for the contexts when the run began, each with the number of this run among its
   /// waiters and with the path of its context.
-  private var creations: [(creation: Creation, number: UInt, path: [String])] = []
+  private var creations: [(creation: Creation, number: UInt64, path: [String])] = []
   /// The providers with closers, each with the position of its context among `contexts`.
   var providers: [(provider: Provider, closer: Closer, position: Int)] = []
   /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
-  private var awaited: [(run: Closing, number: UInt)] = []
+  private var awaited: [(run: Closing, number: UInt64)] = []
   private var failures: [UDIFailure] = []
   /// Whether neither a caller nor a later run waits for the run. In that case, its error is reported, because nothing
   /// else gets it.
@@ -35,10 +35,10 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Returns: The run, and the number of the task among its waiters. Nil if the context is closed, or if the task
   ///   must not wait, because the run itself waits for the closer or the asynchronous factory that the task is part of.
-  static func join(_ context: UDIContext) -> (run: Closing, number: UInt)? {
+  static func join(_ context: UDIContext) -> (run: Closing, number: UInt64)? {
     let call = AsyncCall.current
     var begun: Closing?
-    let joined = context.change { node, garbage -> (run: Closing, number: UInt)? in
+    let joined = context.change { node, garbage -> (run: Closing, number: UInt64)? in
       // The new run marks the context, and so becomes `closing`.
       if !node.treeLocked.state.isEnding { begun = Closing(context, node, &garbage) }
       guard let run = node.treeLocked.extras?.closing, let number = try? run.enter(.task(call, through: [])) else {
@@ -100,7 +100,7 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   /// - Returns: The error, if closers have failed.
-  func waitForEnd(_ number: UInt) async -> UDICloseError? {
+  func waitForEnd(_ number: UInt64) async -> UDICloseError? {
     await wait(number)
     return error
   }
@@ -110,33 +110,42 @@ final class Closing: Activity, @unchecked Sendable {
 
   // MARK: - The task
 
-  /// Takes the steps 2 to 7.
+  /// Takes the steps 2 to 7. The steps that wait are functions of their own, so that each is compiled once, and not
+  /// with everything that can come before it.
   private func run() async {
     let start = ContinuousClock.now
     let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []
-    // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
-    let creations = Tree.change { _ in self.creations }
-    for (creation, _, path) in creations { creation.cancel(closing: path) }
-    // Step 3.
-    for (other, number) in Tree.change({ _ in awaited }) {
-      if let error = await other.waitForEnd(number) { failures += error.failures }
-    }
-    // Step 4.
-    for (creation, number, _) in creations {
-      creation.raisePriority()
-      await creation.wait(number)
-    }
-    // Step 5.
-    var steps = steps()
-    while let step = steps.popLast() { await take(step) }
+    await waitForOthers()
+    await callClosers()
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
-    for context in contexts { context.withNode { _ = $0.end(where: { _ in true }) } }
+    for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     // Step 7. The observer is notified before the callers that wait go on.
     if UDIObserver.mayExist {
       UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
     }
     endRun()
+  }
+
+  @inline(never)
+  private func waitForOthers() async {
+    let (awaited, creations) = Tree.change { _ in (self.awaited, self.creations) }
+    // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
+    for (creation, _, path) in creations { creation.cancel(closing: path) }
+    // Step 3.
+    for (other, number) in awaited { failures += await other.waitForEnd(number)?.failures ?? [] }
+    // Step 4.
+    for (creation, number, _) in creations {
+      creation.raisePriority()
+      await creation.wait(number)
+    }
+  }
+
+  /// Takes step 5.
+  @inline(never)
+  private func callClosers() async {
+    var steps = steps()
+    while let step = steps.popLast() { await take(step) }
   }
 
   /// Calls one closer, and drops the instance that it has closed.
@@ -191,34 +200,39 @@ final class Closing: Activity, @unchecked Sendable {
 
 extension Closing {
   /// A part of step 5: the call of a closer for one instance.
-  fileprivate struct Step {
-    /// The position of the context among `contexts`.
-    let position: Int
-    let provider: Provider
-    let closer: Closer
-    let unclosed: Unclosed
-    /// The cache that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because the
-    /// provider was reset or left its context while the factory ran.
-    let cache: InstanceCache?
-  }
+  ///
+  /// It has the position of the context among `contexts`. The cache is the one that keeps the instance; nil if the
+  /// provider keeps it by itself, or if nothing does, because the provider was reset or left its context while the
+  /// factory ran.
+  private typealias Step = (
+    position: Int, provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?
+  )
 
   /// The calls of closers in reverse order: the last one in the array is made first. Contexts below are closed before
   /// those above. In each context, instances that were made later are closed before those made earlier. After step 4,
   /// nothing new is made, so the list is complete.
   private func steps() -> [Step] {
-    let steps = Tree.change { _ in
-      providers.flatMap { provider, closer, position in
-        let caches = provider.hasCaches ? Array(provider.caches.all) : []
-        let keepers = Dictionary(
-          caches.compactMap { cache in cache.kept?.owned.map { (ObjectIdentifier($0), cache) } },
-          uniquingKeysWith: { $1 })
-        return closer.unclosed.map { unclosed in
-          let cache = keepers[ObjectIdentifier(unclosed.instance.value.object)]
-          return Step(position: position, provider: provider, closer: closer, unclosed: unclosed, cache: cache)
+    var steps: [Step] = []
+    Tree.change { _ in
+      for (provider, closer, position) in providers {
+        // The caches by the addresses of the instances that they keep.
+        var keepers = ObjectTable<InstanceCache>()
+        for cache in provider.caches?.all ?? [] {
+          if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
+        }
+        for unclosed in closer.unclosed {
+          let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
+          steps.append((position, provider, closer, unclosed, cache))
         }
       }
     }
-    return steps.sorted { ($0.position, $0.unclosed.number) < ($1.position, $1.unclosed.number) }
+    // Sorting keeps the order of what is equal.
+    steps = Self.sorted(steps, by: steps.map(\.unclosed.number))
+    return Self.sorted(steps, by: steps.map { UInt64($0.position) })
+  }
+
+  private static func sorted(_ steps: [Step], by ranks: [UInt64]) -> [Step] {
+    positions(inOrderOf: ranks).map { steps[$0] }
   }
 }
 
@@ -226,7 +240,7 @@ extension Provider {
   /// The creations of this provider that are under way. Call this under the tree lock.
   fileprivate final var creations: [Creation] {
     let own = creation.map { [$0] } ?? []
-    return hasCaches ? own + caches.all.compactMap(\.creation) : own
+    return own + (caches?.all.compactMap(\.creation) ?? [])
   }
 }
 

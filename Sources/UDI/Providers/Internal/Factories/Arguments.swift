@@ -15,7 +15,7 @@ struct Arguments {
     /// The arguments as a key; nil before `key(for:)` is called, and if one of them is not `Hashable`.
     @usableFromInline var key: ArgumentKey?
 
-    @inlinable
+    @_alwaysEmitIntoClient
     init(_ type: any AnyArgumentPack.Type) { self.type = type }
   }
 
@@ -26,7 +26,7 @@ struct Arguments {
   // struct's properties are laid out in their order, so the header has the address of the pack itself (Type Layout,
   // "Fragile Struct and Tuple Layout", in the Swift repository: docs/ABI/TypeLayout.rst).
   @unsafe
-  @inlinable
+  @_alwaysEmitIntoClient
   init<Pack: AnyArgumentPack>(_ pack: UnsafeMutablePointer<Pack>) {
     unsafe header = UnsafeMutableRawPointer(pack).assumingMemoryBound(to: Header.self)
   }
@@ -113,7 +113,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   @usableFromInline let first: First
   @usableFromInline let more: (repeat each More)
 
-  @inlinable
+  @_alwaysEmitIntoClient
   init(_ first: First, _ more: repeat each More) {
     header = Arguments.Header(Self.self)
     self.first = first

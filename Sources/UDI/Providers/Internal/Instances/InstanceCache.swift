@@ -10,6 +10,8 @@ final class InstanceCache: @unchecked Sendable {
   private(set) var kept: InstanceEntry?
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation?
+  /// Another cache for arguments with the same hash. Only `InstanceCaches` uses it.
+  fileprivate var next: InstanceCache?
   /// Whether the cache has been discarded: it is out of use, and nothing is kept in it any more.
   private(set) var isDiscarded = false
 
@@ -22,31 +24,30 @@ final class InstanceCache: @unchecked Sendable {
 
   /// Finds the cache for the given arguments, or adds one. Do not call this under a lock.
   ///
-  /// - Parameter change: Runs its argument on the caches among which to look, under the tree lock, and returns its
-  ///   result: the caches with the same hash, or nil if the new cache was added.
+  /// - Parameter caches: The caches among which to look.
   static func find(
-    for provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool = false,
-    in change: ((inout InstanceCaches) -> [InstanceCache]?) -> [InstanceCache]?
+    for provider: Provider, _ arguments: ArgumentKey?, in caches: InstanceCaches, isOfGraph: Bool = false
   ) -> (cache: InstanceCache, isNew: Bool) {
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
-    var compared: [InstanceCache] = []
+    var compared: [InstanceCache]?
     var new: InstanceCache?
     while true {
-      let candidates = change { caches in
-        let present = caches.find(arguments?.digest ?? 0)
-        guard let new, present.allSatisfy({ one in compared.contains { $0 === one } }) else { return present }
+      let present = Tree.change { _ -> [InstanceCache]? in
+        let present = caches.find(arguments)
+        guard let new, compared?.elementsEqual(present, by: ===) == true else { return present }
         caches.add(new)
         return nil
       }
-      guard let candidates else { return (unsafe new.unsafelyUnwrapped, true) }
-      if let found = candidates.first(where: { $0.arguments == arguments }) { return (found, false) }
-      compared = candidates
-      if new == nil { new = InstanceCache(provider, arguments, isOfGraph: isOfGraph) }
+      if let present {
+        if let found = present.first(where: { $0.arguments == arguments }) { return (found, false) }
+        compared = present
+        new = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
+      } else if let new {
+        return (new, true)
+      }
     }
   }
-
-  var digest: Int { arguments?.digest ?? 0 }
 
   // MARK: - Under the tree lock
 
@@ -63,7 +64,7 @@ final class InstanceCache: @unchecked Sendable {
   }
 
   /// Marks the cache as discarded. `InstanceCaches`, which calls this, also takes it out of its list.
-  func discard() { isDiscarded = true }
+  func discard() { (isDiscarded, next) = (true, nil) }
 
   /// Whether no instance that will be kept is being made, and none is being stored.
   var isAtRest: Bool { creation == nil && custom?.storing == nil }
@@ -77,32 +78,53 @@ final class InstanceCache: @unchecked Sendable {
   }
 }
 
-/// The caches of one provider, or those that a graph has for one. Guarded by the tree lock.
-struct InstanceCaches {
-  /// The caches, by the hashes of their arguments.
-  private var caches: [Int: [InstanceCache]] = [:]
+/// The caches of one provider, or those that a graph has for one.
+final class InstanceCaches: @unchecked Sendable {
+  // Unchecked: all mutable properties are guarded by the tree lock.
+
+  /// The first cache for each hash of arguments.
+  private var caches = ObjectTable<InstanceCache>()
   /// How many caches there are. Many different arguments can have the same hash, so this is not the number of hashes.
   private var count = 0
   /// As soon as a provider has this many caches, adding another one starts a sweep, which discards empty caches. A
   /// graph's caches are not swept.
   private var nextSweep = 32
 
-  func find(_ digest: Int) -> [InstanceCache] { caches[digest] ?? [] }
+  // A long chain of caches is not released recursively.
+  deinit { for cache in all { cache.next = nil } }
 
-  mutating func add(_ cache: InstanceCache) {
-    caches[cache.digest, default: []].append(cache)
+  private func number(_ arguments: ArgumentKey?) -> UInt64 { UInt64(bitPattern: Int64(arguments?.digest ?? 0)) }
+
+  /// The first of the caches for arguments with the same hash.
+  func first(_ arguments: ArgumentKey?) -> InstanceCache? { caches[number(arguments)] }
+
+  /// All caches for arguments with the same hash.
+  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { list(first(arguments)) }
+
+  private func list(_ first: InstanceCache?) -> [InstanceCache] {
+    var (all, next): ([InstanceCache], _) = ([], first)
+    while let cache = next {
+      all.append(cache)
+      next = cache.next
+    }
+    return all
+  }
+
+  func add(_ cache: InstanceCache) {
+    cache.next = first(cache.arguments)
+    caches[number(cache.arguments)] = cache
     count += 1
   }
 
-  private mutating func planSweep() { nextSweep = max(32, count * 2) }
+  private func planSweep() { nextSweep = max(32, count * 2) }
 
   /// Begins a sweep, which discards the caches that keep no instance and are making none.
   ///
   /// - Returns: The caches whose storages, if they have any, the caller has to check, with no lock held, before it
   ///   calls `endSweep`. Empty if no sweep begins, because it is too early, or because all caches are making something.
-  mutating func beginSweep() -> [InstanceCache] {
+  func beginSweep() -> [InstanceCache] {
     guard count > nextSweep else { return [] }
-    let atRest = caches.values.joined().filter(\.isAtRest)
+    let atRest = all.filter(\.isAtRest)
     guard !atRest.isEmpty else { return [] }
     // No other sweep begins before this one has ended.
     nextSweep = .max
@@ -111,34 +133,42 @@ struct InstanceCaches {
   }
 
   /// Discards the given caches, whose storages were empty if they have any, except those that are in use.
-  mutating func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
+  func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
     for cache in empty where !cache.isInUse(&garbage) && cache.custom?.isIdle != false { discard(cache, &garbage) }
     planSweep()
   }
 
   /// Discards a cache that is not in use: nothing finds it any more, and whatever is about to use it looks for another
   /// one.
-  mutating func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
+  func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
     if cache.isDiscarded { return }
+    // The chain is read first, because discarding a cache takes it out of the chain.
+    let same = find(cache.arguments)
     cache.discard()
-    let others = caches[cache.digest]?.filter { $0 !== cache } ?? []
-    caches[cache.digest] = others.isEmpty ? nil : others
-    count -= 1
+    caches[number(cache.arguments)] = nil
+    count -= same.count
+    for other in same where other !== cache { add(other) }
     garbage.add(cache)
   }
 
   /// Discards all caches, whether they are in use or not.
-  mutating func discardAll(_ garbage: inout Garbage) {
+  func discardAll(_ garbage: inout Garbage) {
     for cache in all {
       cache.discard()
       garbage.add(cache)
     }
-    caches = [:]
+    caches = ObjectTable()
     count = 0
     planSweep()
   }
 
-  var all: some Sequence<InstanceCache> { caches.values.joined() }
+  @inline(never)
+  var all: [InstanceCache] {
+    var all: [InstanceCache] = []
+    caches.forEach { all += list($0) }
+    return all
+  }
+
   var isEmpty: Bool { caches.isEmpty }
 }
 
@@ -151,7 +181,7 @@ extension Provider {
     let values = arguments.compactMap(ArgumentKey.comparable)
     guard values.count == arguments.count else { return false }
     let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
-    let candidates = Tree.change { _ in hasCaches ? caches.find(key?.digest ?? 0) : [] }
+    let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
     if let custom = cache.custom { return custom.load() != nil }
     return Tree.change { garbage in
@@ -166,15 +196,16 @@ extension Provider {
   ///
   /// - Parameter new: A cache that is about to be used, and is not discarded.
   final func sweepCaches(sparing new: InstanceCache) {
-    let candidates = Tree.change { _ in caches.beginSweep() }
+    let candidates = Tree.change { _ in caches?.beginSweep() ?? [] }
     if candidates.isEmpty { return }
     let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }
-    Tree.change { garbage in caches.endSweep(empty, &garbage) }
+    Tree.change { garbage in caches?.endSweep(empty, &garbage) }
   }
 
   /// Drops all instances that caches keep or that are being made for them. Call this under the tree lock.
   final func dropCaches(_ garbage: inout Garbage) {
-    let all = Array(caches.all)
+    guard let caches else { return }
+    let all = caches.all
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
     // has been reset, it makes other threads wait.
     if sharing != .custom { caches.discardAll(&garbage) }
@@ -182,13 +213,12 @@ extension Provider {
   }
 
   /// The user's storages. Call this under the tree lock.
-  final var storages: [any UDIStorage] { hasCaches ? caches.all.compactMap(\.custom?.storage) : [] }
+  final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
 
   /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
   /// tree lock.
   final func forEachOwned(_ body: (AnyObject) -> Void) {
     if let owned = shown?.owned { body(owned) }
-    guard hasCaches else { return }
-    for cache in caches.all { if let owned = cache.kept?.owned { body(owned) } }
+    for cache in caches?.all ?? [] { if let owned = cache.kept?.owned { body(owned) } }
   }
 }

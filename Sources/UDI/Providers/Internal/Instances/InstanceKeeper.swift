@@ -19,10 +19,10 @@ enum Claim {
   case found(Instance)
   /// Wait for another thread or task, which is making the instance; or for a thread that resets the user's storage, or
   /// stores an older instance there. The number is the waiter's.
-  case wait(Creation, UInt)
+  case wait(Creation, UInt64)
   /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that
   /// wait.
-  case make(Creation, UInt?)
+  case make(Creation, UInt64?)
   /// Look for another keeper, because this one is no longer in use.
   case discarded
   /// Repeat the lookup, because the provider has left its context.
@@ -144,7 +144,7 @@ extension InstanceKeeper {
   /// empty only while no lock is held, so its cache stays until a sweep.
   private func discardCacheIfUnused(_ garbage: inout Garbage) {
     guard let cache, servesAllLookups, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
-    provider.caches.discard(cache, &garbage)
+    provider.caches?.discard(cache, &garbage)
   }
 
   /// Drops the instance that is kept or is being made: for one keeper, what `Provider.drop` does for all of a
@@ -175,7 +175,10 @@ extension Provider {
   /// What keeps the instance for the given arguments. Do not call this under a lock.
   final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
-    let (cache, isNew) = InstanceCache.find(for: self, arguments) { body in Tree.change { _ in body(&caches) } }
+    let (caches, first) = Tree.change { _ in (ensureCaches(), self.caches?.first(arguments)) }
+    // Usually there is no other cache with the same hash.
+    if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
+    let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)
     if isNew { sweepCaches(sparing: cache) }
     return InstanceKeeper(provider: self, cache: cache)
   }

@@ -1,5 +1,6 @@
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), a run of `close()`
-/// (`Closing`), or a synchronous operation on an actor (`Visit`).
+/// (`Closing`), or a synchronous operation on an actor (`Visit`). Those that wait for a change of something that lasts,
+/// such as a watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -40,12 +41,18 @@ class Activity: @unchecked Sendable {
     }
   }
 
+  /// A waiter and, while it is suspended, the continuation of its task.
+  private final class Waiting {
+    let waiter: Waiter
+    var continuation: CheckedContinuation<Void, Never>?
+
+    init(_ waiter: Waiter) { self.waiter = waiter }
+  }
+
   /// What waits. It is made for the first waiter, because most creations end before anything waits for them.
   private final class Queue {
-    var waiters: [UInt: Waiter] = [:]
-    /// The continuations of the tasks that are suspended, by the numbers of the waiters.
-    var continuations: [UInt: CheckedContinuation<Void, Never>] = [:]
-    var lastNumber: UInt = 0
+    var waiting = ObjectTable<Waiting>()
+    var lastNumber: UInt64 = 0
     /// The gate at which threads wait; made for the first of them.
     var gate: Gate?
   }
@@ -65,17 +72,17 @@ class Activity: @unchecked Sendable {
   ///
   /// - Returns: The number of the waiter.
   /// - Throws: `ProviderFailure.cycle` if the waiter would wait for itself.
-  final func enter(_ waiter: Waiter) throws -> UInt {
+  final func enter(_ waiter: Waiter) throws -> UInt64 {
     if let circle = circle(through: waiter) { throw ProviderFailure.cycle(circle) }
     return add(waiter)
   }
 
   /// Adds a waiter that cannot be part of a circle.
-  final func add(_ waiter: Waiter) -> UInt {
+  final func add(_ waiter: Waiter) -> UInt64 {
     let queue = unsafe queue ?? Queue()
     unsafe self.queue = queue
     queue.lastNumber += 1
-    queue.waiters[queue.lastNumber] = waiter
+    queue.waiting[queue.lastNumber] = Waiting(waiter)
     if case .thread = waiter, queue.gate == nil { queue.gate = Gate() }
     return queue.lastNumber
   }
@@ -85,19 +92,19 @@ class Activity: @unchecked Sendable {
 
   /// Whether a thread or a task, and not only another activity, waits for the end.
   final var isWanted: Bool {
-    waiters.contains { if case .activity = $0 { false } else { true } }
+    var isWanted = false
+    unsafe queue?.waiting.forEach { if case .activity = $0.waiter {} else { isWanted = true } }
+    return isWanted
   }
-
-  private final var waiters: some Collection<Waiter> { (unsafe queue?.waiters ?? [:]).values }
 
   /// Blocks this thread until the activity has ended. Do not call this under a lock.
   ///
   /// - Parameter number: The number of the waiter.
-  final func block(_ number: UInt) {
+  final func block(_ number: UInt64) {
     let gate = Tree.change { _ in unsafe queue?.gate }
     Schedule.reached(.waits)
     gate?.wait()
-    Tree.change { _ in unsafe queue?.waiters[number] = nil }
+    _ = remove(number)
   }
 
   /// Waits until the activity has ended, or until `leave` is called for this waiter, which happens if the task is
@@ -105,41 +112,61 @@ class Activity: @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   /// - Returns: False if the waiter was removed by `leave`.
+  // Not inlined, nor is the next method: code that waits would be compiled into all that can come before and after it.
   @discardableResult
-  final func wait(_ number: UInt) async -> Bool {
+  @inline(never)
+  nonisolated(nonsending) final func wait(_ number: UInt64) async -> Bool {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
         if hasEnded { return false }
-        guard let queue = unsafe queue, queue.waiters[number] != nil else { return false }
-        queue.continuations[number] = continuation
+        guard let waiting = unsafe queue?.waiting[number] else { return false }
+        waiting.continuation = continuation
         return true
       }
       if mustWait { Schedule.reached(.waits) } else { continuation.resume() }
     }
-    // The waiter may be the last to hold its call, so it is released after the lock has been released.
-    return Tree.change { _ in unsafe queue?.waiters.removeValue(forKey: number) } != nil
+    return remove(number) != nil
+  }
+
+  /// Does the same as `wait`, but calls `abandon` if the task is cancelled.
+  @discardableResult
+  @inline(never)
+  nonisolated(nonsending) final func waitUnlessCancelled(_ number: UInt64) async -> Bool {
+    await withTaskCancellationHandler {
+      await wait(number)
+    } onCancel: {
+      abandon(number)
+    }
+  }
+
+  /// Removes a waiter whose task has been cancelled.
+  func abandon(_ number: UInt64) { leave(number) }
+
+  /// Removes a waiter. It may be the last to hold its call, so it is released after the lock has been released.
+  private final func remove(_ number: UInt64) -> Waiting? {
+    Tree.change { _ in
+      defer { unsafe queue?.waiting[number] = nil }
+      return unsafe queue?.waiting[number]
+    }
   }
 
   /// Removes a waiter and resumes its task. Do not call this under a lock.
-  ///
-  /// - Parameter body: Called under the tree lock if the waiter was still there.
-  final func leave(_ number: UInt, _ body: () -> Void) {
-    let (waiter, continuation) = Tree.change { _ in
-      let waiter = unsafe queue?.waiters.removeValue(forKey: number)
-      if waiter != nil { body() }
-      return (waiter, unsafe queue?.continuations.removeValue(forKey: number))
-    }
-    continuation?.resume()
-    _ = consume waiter
-  }
+  final func leave(_ number: UInt64) { remove(number)?.continuation.take()?.resume() }
 
   /// Records that the activity has ended, and wakes everything that waits. Each waiter removes itself.
   final func wake() {
     hasEnded = true
     guard let queue = unsafe queue else { return }
     queue.gate?.open()
-    for continuation in queue.continuations.values { Tree.resume(continuation) }
-    queue.continuations = [:]
+    queue.waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
+  }
+
+  /// Resumes all tasks that wait, although the activity goes on: what they wait for is a change. For them, `wait`
+  /// returns false.
+  final func wakeForChange() {
+    guard let queue = unsafe queue else { return }
+    queue.waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
+    queue.waiting = ObjectTable()
   }
 
   // MARK: - Circles
@@ -151,20 +178,27 @@ class Activity: @unchecked Sendable {
     // The search starts at the activities that cannot go on while the waiter waits. It goes on to those that wait for
     // them, and so on, until it reaches this one. For each activity, it keeps the waiter on whose behalf it cannot go
     // on, and the index of the activity that this waiter waits for.
-    var found = waiter.dependents.map { (activity: $0, waiter: waiter, awaited: -1) }
-    var known = Set(found.map { ObjectIdentifier($0.activity) })
+    var found: [(activity: Activity, waiter: Waiter, awaited: Int)] = []
+    var known = ObjectSet()
+    func add(_ waiter: Waiter, awaiting index: Int) {
+      for activity in waiter.dependents where !known.contains(activity) {
+        known.insert(Unretained(activity))
+        found.append((activity, waiter, index))
+      }
+    }
+    add(waiter, awaiting: -1)
     var next = 0
     while next < found.count {
       let activity = found[next].activity
       if activity === self {
-        let circle = sequence(first: next) { found[$0].awaited < 0 ? nil : found[$0].awaited }
-        return circle.flatMap { found[$0].waiter.keys(from: found[$0].activity) } + (key.map { [$0] } ?? [])
-      }
-      for other in activity.waiters {
-        for dependent in other.dependents where known.insert(ObjectIdentifier(dependent)).inserted {
-          found.append((dependent, other, next))
+        var circle: [KeyIdentity] = []
+        while next >= 0 {
+          circle += found[next].waiter.keys(from: found[next].activity)
+          next = found[next].awaited
         }
+        return circle + (key.map { [$0] } ?? [])
       }
+      unsafe activity.queue?.waiting.forEach { add($0.waiter, awaiting: next) }
       next += 1
     }
     return nil

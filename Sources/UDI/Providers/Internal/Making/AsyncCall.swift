@@ -4,7 +4,8 @@ import Synchronization
 /// the closer, and in the tasks that these start, except detached ones.
 ///
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended.
-/// Therefore, when the call ends, this object releases everything that it holds, except other calls.
+/// Therefore, when the call ends, this object releases everything that it holds, except other calls and the graph,
+/// which releases its instances itself.
 final class AsyncCall: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
@@ -15,6 +16,8 @@ final class AsyncCall: @unchecked Sendable {
   /// The creation, or the run of `close()`, that the call is part of; nil if it is part of none.
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
+  /// What the asynchronous factories that this call runs share; nil for a closer.
+  let graph: AsyncGraph?
   /// What the parameters of an initialiser share, while they are being obtained.
   private var graphs: LastingGraphs?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
@@ -38,19 +41,21 @@ final class AsyncCall: @unchecked Sendable {
   /// - Parameters:
   ///   - context: The context that the factory is given.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
+  ///   - graph: The graph that the instance is made in.
   ///   - creation: The creation that begins with this call; nil if the call is part of the asker's creation.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
-    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, beginning creation: Creation?,
-    askedBy asker: AsyncCall?, through keys: [KeyIdentity]
+    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, in graph: AsyncGraph,
+    beginning creation: Creation?, askedBy asker: AsyncCall?, through keys: [KeyIdentity]
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
     keysFromAsker = asker == nil ? [] : keys
+    self.graph = graph
     beginsActivity = creation != nil
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
@@ -70,6 +75,7 @@ final class AsyncCall: @unchecked Sendable {
   /// - Parameter closing: The run of `close()` that calls the closer.
   init(ofCloserOf provider: Provider, in closing: Closing) {
     asker = nil
+    graph = nil
     keysFromAsker = []
     beginsActivity = true
     depth = 1
@@ -80,26 +86,29 @@ final class AsyncCall: @unchecked Sendable {
   }
 
   private func rejectCycle(_ provider: Provider) throws {
-    let others = Tree.change { _ in
-      Array(sequence(first: self) { $0.asker }.dropFirst()).filter {
-        $0.nodeAddress == nodeAddress && $0.provider === provider
-      }.map { (call: $0, arguments: $0.arguments) }
+    var next = asker
+    while let call = next {
+      let (isOfProvider, others) = Tree.change { _ in
+        (call.nodeAddress == nodeAddress && call.provider === provider, call.arguments)
+      }
+      // Comparing arguments calls the user's `==`, so it must not happen under the lock.
+      if isOfProvider, others == arguments { throw ProviderFailure.cycle(Tree.change { _ in keys(from: call) }) }
+      next = call.asker
     }
-    // Comparing arguments calls the user's `==`, so it must not happen under the lock.
-    guard let same = others.first(where: { $0.arguments == arguments }) else { return }
-    throw ProviderFailure.cycle(Tree.change { _ in keys(from: same.call) })
   }
 
   /// The keys along the chain of askers, from the given call (or from the outermost one, if nil) to this one. Call this
   /// under the tree lock.
   private func keys(from first: AsyncCall?) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
-    for call in sequence(first: self, next: { $0.asker }) {
-      if let key = call.provider?.key { keys.append(key) }
+    var next: AsyncCall? = self
+    while let call = next {
+      if let key = call.provider?.key { keys.insert(key, at: 0) }
       if call === first { break }
-      keys += call.keysFromAsker.reversed()
+      keys = call.keysFromAsker + keys
+      next = call.asker
     }
-    return keys.reversed()
+    return keys
   }
 
   /// Whether the call has not ended.

@@ -75,12 +75,12 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   }
 
   /// Removes a waiter whose task has been cancelled. If no other task wants the instance, abandons the creation.
-  override func abandon(_ number: UInt) {
-    var cancelled: Task<Void, Never>?
-    leave(number) {
-      if isWanted || hasEnded || isKeeping { return }
+  override func abandon(_ number: UInt64) {
+    leave(number)
+    let cancelled = Tree.change { _ -> Task<Void, Never>? in
+      if isWanted || hasEnded || isKeeping { return nil }
       isAbandoned = true
-      cancelled = task
+      return task
     }
     cancelled?.cancel()
   }

@@ -13,72 +13,87 @@ extension AsyncFactory {
     for context: UDIContext, with arguments: KeptArguments?, through keys: [KeyIdentity]
   ) async throws -> Instance? {
     let key = try key(of: arguments?.arguments)
-    switch sharing {
-    case .unique:
-      try Task.checkCancellation()
-      return try await AsyncGraph.run { _ in
-        let call = try AsyncCall(
-          self, for: context, with: key, beginning: nil, askedBy: .current, through: keys)
-        return try await make(for: context, with: arguments, call, for: nil)
-      }
-    case .graph:
-      return try await AsyncGraph.run { graph in
-        try await shared(for: context, with: arguments, key: key, through: keys) { graph.keeper(for: self, key) }
-      }
-    case .weak, .strong, .custom:
-      return try await shared(for: context, with: arguments, key: key, through: keys) { keeper(for: key) }
+    if keeps { return try await shared(for: context, with: arguments, key: key, through: keys, in: nil) }
+    if sharing == .unique { try Task.checkCancellation() }
+    let present = AsyncGraph.ofTask
+    let graph = present ?? AsyncGraph()
+    defer { if present == nil { graph.end() } }
+    if sharing == .graph {
+      return try await shared(for: context, with: arguments, key: key, through: keys, in: graph)
     }
+    let call = try AsyncCall(
+      self, for: context, with: key, in: graph, beginning: nil, askedBy: .current, through: keys)
+    return try await make(for: context, with: arguments, call, for: nil)
   }
 
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
+  ///
+  /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
   private func shared(
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
-    by findKeeper: () -> InstanceKeeper
+    in graph: AsyncGraph?
   ) async throws -> Instance? {
+    while true {
+      switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
+      case .found(let instance): return instance
+      case .gone: return nil
+      case .discarded, .make: continue
+      case .wait(let creation, let number):
+        switch try await creation.outcome(number) {
+        case .made(let instance): return instance
+        case .failed(let error): throw error
+        case .undecided: continue
+        }
+      }
+    }
+  }
+
+  /// Finds the instance, or the creation that is making it. If there is neither, starts a creation.
+  // Not inlined, because `shared` would be compiled with it once more for each time that it waits.
+  @inline(never)
+  private func claim(
+    for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
+    in graph: AsyncGraph?
+  ) throws -> Claim {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
-    while true {
-      let keeper = findKeeper()
-      if let stored = keeper.custom?.load() { return stored }
-      if Task.isCancelled { throw CancellationError() }
-      let (awaited, number): (Creation, UInt)
-      switch try keeper.claim(for: context, by: .task(asker, through: keys)) {
-      case .found(let instance): return instance
-      case .gone: return nil
-      case .discarded: continue
-      case .wait(let creation, let waiter): (awaited, number) = (creation, waiter)
-      case .make(let creation, let waiter):
-        guard let creation = creation as? AsyncCreation, let waiter else {
-          preconditionFailure("a task begins a creation that it waits for")
+    let keeper = graph.map { self.keeper(for: key, in: $0) } ?? self.keeper(for: key)
+    if let stored = keeper.custom?.load() { return .found(stored) }
+    if Task.isCancelled { throw CancellationError() }
+    let claim = try keeper.claim(for: context, by: .task(asker, through: keys))
+    guard case .make(let new, let waiter) = claim else { return claim }
+    guard let creation = new as? AsyncCreation, let waiter else {
+      preconditionFailure("a task begins a creation that it waits for")
+    }
+    let owner = creation.owner ?? context
+    creation.start { [self] in
+      do {
+        try creation.beginFactory()
+        // Another task might have stored an instance since this one asked the storage.
+        if let stored = keeper.custom?.load() {
+          keeper.end(creation, .undecided, wakes: false)
+          return .made(stored)
         }
-        (awaited, number) = (creation, waiter)
-        let owner = creation.owner ?? context
-        creation.start { [self] in
-          do {
-            try creation.beginFactory()
-            // Another task might have stored an instance since this one asked the storage.
-            if let stored = keeper.custom?.load() {
-              keeper.end(creation, .undecided, wakes: false)
-              return .made(stored)
-            }
-            let call = try AsyncCall(
-              self, for: owner, with: key, beginning: creation, askedBy: asker, through: keys)
-            return try await AsyncGraph.run(anew: keeper.servesAllLookups) { _ in
-              .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
-            }
-          } catch {
-            keeper.end(creation, .failed(error), wakes: false)
-            return .failed(error)
-          }
-        }
-      }
-      switch try await awaited.outcome(number) {
-      case .made(let instance): return instance
-      case .failed(let error): throw error
-      case .undecided: continue
+        // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
+        let present = graph?.unlessEnded
+        let own = present ?? AsyncGraph()
+        defer { if present == nil { own.end() } }
+        let call = try AsyncCall(
+          self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
+        return .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
+      } catch {
+        keeper.end(creation, .failed(error), wakes: false)
+        return .failed(error)
       }
     }
+    return .wait(creation, waiter)
+  }
+
+  /// What keeps a graph's instance for the given arguments.
+  private func keeper(for key: ArgumentKey?, in graph: AsyncGraph) -> InstanceKeeper {
+    let (cache, _) = InstanceCache.find(for: self, key, in: graph.caches(of: self), isOfGraph: true)
+    return InstanceKeeper(provider: self, cache: cache)
   }
 
   /// Makes an instance: calls the factory, and does everything that has to happen before and after the call.
@@ -123,6 +138,6 @@ extension AsyncFactory {
 
   /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
   private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
-    if UDIAttachment.areInUse, !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
+    if !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
   }
 }

@@ -108,7 +108,7 @@ class Creation: Activity, @unchecked Sendable {
   /// Blocks this thread until there is an outcome. Do not call this under a lock.
   ///
   /// - Parameter number: The number of the waiter.
-  final func outcome(blocking number: UInt) -> Outcome {
+  final func outcome(blocking number: UInt64) -> Outcome {
     block(number)
     return Tree.change { _ in outcomeForWaiters }
   }
@@ -117,22 +117,14 @@ class Creation: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   /// - Throws: `CancellationError` if the current task is cancelled.
-  final func outcome(_ number: UInt) async throws -> Outcome {
+  final func outcome(_ number: UInt64) async throws -> Outcome {
     raisePriority()
-    let isThere = await withTaskCancellationHandler {
-      await wait(number)
-    } onCancel: {
-      abandon(number)
-    }
-    guard isThere else { throw CancellationError() }
+    guard await waitUnlessCancelled(number) else { throw CancellationError() }
     return Tree.change { _ in outcomeForWaiters }
   }
 
   /// The outcome, as those that wait get it. Read this under the tree lock, after the end.
   var outcomeForWaiters: Outcome { outcome ?? .undecided }
-
-  /// Removes a waiter whose task has been cancelled.
-  func abandon(_ number: UInt) { leave(number) {} }
 
   /// Raises the priority of the task that makes the instance, if there is one, to that of the current task.
   func raisePriority() {}

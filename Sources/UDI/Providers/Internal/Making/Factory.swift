@@ -142,7 +142,7 @@ final class Factory: Provider, @unchecked Sendable {
       watched?.end()
       // Step 4.
       if hasCloser { creation?.assignClosingNumber() }
-      if UDIAttachment.areInUse, !instance.isBox {
+      if !instance.isBox {
         attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       }
       if hasFailed { forgetFailure() }

@@ -7,11 +7,11 @@ struct Graphs: ~Copyable {
   /// The number of the graph that began last.
   var lastNumber: UInt = 0
   private var shared = CompactTable<Element>()
-  /// The instances that were made with arguments, by the hashes of the arguments.
-  private var sharedWithArguments: [Key: [Int: [(arguments: ArgumentKey, instance: Instance)]]] = [:]
+  /// The instances that were made with arguments.
+  private var sharedWithArguments: [(key: Key, arguments: ArgumentKey, instance: Instance)] = []
 
   // The next two types are not private, because otherwise the compiler (Swift 6.3) crashes.
-  struct Key: Hashable {
+  struct Key: Equatable {
     /// The provider's `id`.
     let provider: UInt
     let number: UInt
@@ -44,8 +44,8 @@ struct Graphs: ~Copyable {
   }
 
   /// The instances that the given provider made for the current graph with arguments that have this hash.
-  func candidates(_ provider: UInt, _ digest: Int) -> [(arguments: ArgumentKey, instance: Instance)] {
-    sharedWithArguments[key(provider)]?[digest] ?? []
+  func candidates(_ provider: UInt, _ digest: Int) -> [(key: Key, arguments: ArgumentKey, instance: Instance)] {
+    sharedWithArguments.filter { $0.key == key(provider) && $0.arguments.digest == digest }
   }
 
   @inline(__always)
@@ -54,7 +54,7 @@ struct Graphs: ~Copyable {
   }
 
   mutating func insert(_ instance: Instance, of provider: UInt, with arguments: ArgumentKey) {
-    sharedWithArguments[key(provider), default: [:]][arguments.digest, default: []].append((arguments, instance))
+    sharedWithArguments.append((key(provider), arguments, instance))
   }
 
   /// Whether no graph shares anything.
@@ -62,7 +62,7 @@ struct Graphs: ~Copyable {
 
   /// Releases all instances, but keeps the memory of `shared` for the next link.
   mutating func removeAll() {
-    sharedWithArguments = [:]
+    sharedWithArguments = []
     shared.removeAll()
   }
 

@@ -5,13 +5,20 @@
 /// missed it run again, the innermost first; the outermost runs as part of the next attempt. If an attempt fails
 /// because the factory belongs to an actor, the next attempt is made there. There is no further attempt if the last one
 /// has missed nothing new.
-struct Obtaining: Sendable {
+final class Obtaining: Sendable {
   let context: UDIContext
   let request: LookupRequest
-  var arguments: KeptArguments?
+  private let arguments: KeptArguments?
   /// What all attempts of the lookup share under the lifetime `.graph`. The lookups of an initialiser's parameters have
   /// it in common.
-  var graphs = LastingGraphs()
+  private let graphs: LastingGraphs
+
+  init(
+    context: UDIContext, request: LookupRequest, arguments: KeptArguments? = nil,
+    graphs: LastingGraphs = LastingGraphs()
+  ) {
+    (self.context, self.request, self.arguments, self.graphs) = (context, request, arguments, graphs)
+  }
 
   /// Performs the lookup, and waits as long as necessary.
   ///
@@ -23,10 +30,6 @@ struct Obtaining: Sendable {
     }
   }
 
-  /// How many attempts in a row may ask for an instance with arguments without finding one that was made for them
-  /// before. A factory that does so more often probably asks with other arguments each time.
-  private static var patience: Int { 200 }
-
   /// Attempts the lookup until it succeeds, and makes what is missing in between.
   ///
   /// - Parameters:
@@ -36,20 +39,12 @@ struct Obtaining: Sendable {
   nonisolated(nonsending) private func make(
     _ call: RunningCall?, given parameters: GivenParameters? = nil, on actor: (any Actor)?
   ) async throws -> OwnedInstance {
-    var (parameters, actor) = (parameters, actor)
-    // The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because
-    // the provider might be replaced in the meantime by one that belongs to a different actor.
-    var triedActors = actor.map { [$0] } ?? []
-    // What has been made is held here, so that factories find it even if its lifetime is weak.
-    var made: [(unmade: Unmade, parameterCount: Int)] = []
-    var held: [OwnedInstance] = []
-    defer { withExtendedLifetime(held) {} }
-    var inVain = 0
+    // A factory that runs alone gets none of the graphs, because it might belong to an instance with its own graph.
+    let attempts = ObtainingAttempts(given: parameters, on: actor, sharing: call == nil ? graphs : nil)
+    defer { withExtendedLifetime(attempts) {} }
     while true {
-      // A factory that runs alone gets none of the graphs, because it might belong to an instance with its own graph.
-      let missed = ObtainingAttempt(given: parameters, sharing: call == nil ? graphs : nil)
       let error: any Error
-      switch try await attempt(missed, calling: call, on: actor) {
+      switch try await attempt(attempts, calling: call) {
       case .success(let instance): return instance
       case .failure(let reason): error = reason
       }
@@ -59,51 +54,41 @@ struct Obtaining: Sendable {
         // If the instance is not of the requested type, it is released here, on its own actor.
         return try withExtendedLifetime(made) { own(try exact(made.value, unmade)) }
       }
-      let count = missed.parameters[1]?.parameters.count ?? 0
-      guard let unmade = missed.request,
-        !made.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
-      else {
-        // Nothing new is missing. If the provider belongs to an actor that has not been tried, that is tried next.
-        guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
-          !triedActors.contains(where: { $0 === next })
-        else { throw error }
-        triedActors.append(next)
-        actor = next
+      if let unmade = try attempts.next(after: error) { try await supply(unmade, after: error, attempts) }
+    }
+  }
+
+  // What follows is not part of `make`, because each part of an asynchronous function between two suspensions is
+  // compiled with everything that might come next.
+
+  /// Makes what an attempt has missed, and runs the factories that missed it again, the innermost first. The outermost
+  /// one is left to the next attempt.
+  nonisolated(nonsending) private func supply(
+    _ unmade: Unmade, after error: any Error, _ attempts: ObtainingAttempts
+  ) async throws {
+    guard var latest = try await obtain(unmade, after: error, attempts) else { return }
+    attempts.held.append(latest)
+    var isParameter = true
+    for depth in (2..<max(unmade.askers.count + 1, 2)).reversed() {
+      let call = unmade.askers[depth - 1]
+      let isWanted = attempts.parameters(at: depth - 1, of: unmade) != nil
+      // The instance has to reach the factory that asked for it: that factory either is given it, or looks it up.
+      guard isWanted || call.provider.keeps else {
+        isParameter = false
         continue
       }
-      inVain = unmade.arguments == nil || missed.hasFoundEarlier ? 0 : inVain + 1
-      if inVain > Self.patience { throw error }
-      made.append((unmade, count))
-      guard var latest = try await obtain(unmade, after: error, missed) else { continue }
-      held.append(latest)
-      // Runs the factories that missed it again, the innermost first. The outermost one is left to the next attempt.
-      parameters = missed.parameters(at: 1, of: unmade)
-      var isParameter = true
-      for depth in (2..<max(unmade.askers.count + 1, 2)).reversed() {
-        let call = unmade.askers[depth - 1]
-        let isWanted = missed.parameters(at: depth - 1, of: unmade) != nil
-        // The instance has to reach the factory that asked for it: that factory either is given it, or looks it up.
-        guard isWanted || call.provider.keeps else {
-          isParameter = false
-          continue
-        }
-        let given = missed.parameters(at: depth, of: unmade).map { isParameter ? $0.followed(by: latest) : $0 }
-        do { latest = try await make(call, given: given, on: actor) } catch {
-          guard isWanted || error is CancellationError else {
-            isParameter = false
-            // The factory that asked might do without it.
-            break
-          }
-          let (provider, asker) = (call.provider, missed.parameters(at: depth - 1, of: unmade))
-          let request = LookupRequest(provider.madeType, provider.reach, named: provider.key.name)
-          let explained = call.context.explained(error, request)
-          throw passOn(explained, unmade.askers.prefix(depth - 1), asParameter: asker)
-        }
-        held.append(latest)
-        isParameter = true
+      let given = attempts.parameters(at: depth, of: unmade).map { isParameter ? $0.followed(by: latest) : $0 }
+      do { latest = try await make(call, given: given, on: attempts.actor) } catch {
+        isParameter = false
+        // The factory that asked might do without it.
+        guard isWanted || error is CancellationError else { break }
+        let request = LookupRequest(call.provider.madeType, call.provider.reach, named: call.provider.key.name)
+        throw passOn(error, call.context, request, depth - 1, unmade, attempts)
       }
-      if isParameter { parameters = parameters?.followed(by: latest) }
+      attempts.held.append(latest)
+      isParameter = true
     }
+    attempts.continueWith(latest, isParameter: isParameter, unmade)
   }
 
   /// Obtains an asynchronous instance for a synchronous factory.
@@ -112,31 +97,35 @@ struct Obtaining: Sendable {
   /// - Returns: Nil if the provider has left its context in the meantime.
   /// - Throws: The error that the synchronous factories pass on if the instance cannot be made.
   nonisolated(nonsending) private func obtain(
-    _ unmade: Unmade, after failure: any Error, _ missed: ObtainingAttempt
+    _ unmade: Unmade, after failure: any Error, _ missed: ObtainingAttempts
   ) async throws -> OwnedInstance? {
     do { return try await unmade.obtain() } catch {
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
       let request = LookupRequest(unmade.provider.madeType, request.reach, named: unmade.provider.key.name)
-      throw passOn(
-        unmade.context.explained(error, request), unmade.askers[...],
-        asParameter: missed.parameters(at: unmade.askers.count, of: unmade))
+      throw passOn(error, unmade.context, request, unmade.askers.count, unmade, missed)
     }
   }
 
-  /// Returns the error that reaches the caller if each of the factories passes it on.
+  /// Returns the error that reaches the caller if each of the factories that asked passes it on.
   ///
   /// - Parameters:
-  ///   - calls: The calls of the factories, the outermost first.
-  ///   - parameters: The parameters before the one that is missing, if the innermost factory is an initialiser.
+  ///   - context: Where the lookup failed.
+  ///   - request: What it asked for.
+  ///   - depth: The number of the factories, counted from the outermost.
+  @inline(never)
   private func passOn(
-    _ error: any Error, _ calls: ArraySlice<RunningCall>, asParameter parameters: GivenParameters? = nil
+    _ error: any Error, _ context: UDIContext, _ request: LookupRequest, _ depth: Int, _ unmade: Unmade,
+    _ missed: ObtainingAttempts
   ) -> any Error {
-    let asked = parameters.flatMap { parameters in
-      (error as? UDILinkError)?.asked(asParameter: parameters.parameters.count + 1)
+    var error = context.explained(error, request)
+    // The innermost factory may be an initialiser, which has other parameters before the one that is missing.
+    if let parameters = missed.parameters(at: depth, of: unmade), let failure = error as? UDILinkError {
+      error = failure.asked(asParameter: parameters.parameters.count + 1)
     }
-    return calls.reversed().reduce(asked ?? error) { $1.provider.passOn($0) }
+    for call in unmade.askers.prefix(depth).reversed() { error = call.provider.passOn(error) }
+    return error
   }
 
   /// Returns an asynchronous factory's instance as exactly the requested type.
@@ -159,7 +148,8 @@ struct Obtaining: Sendable {
   // MARK: - One attempt
 
   /// Makes an attempt on this thread.
-  private func attempt(_ attempt: ObtainingAttempt, calling call: RunningCall?) -> Result<OwnedInstance, any Error> {
+  @inline(never)
+  private func attemptHere(_ attempt: ObtainingAttempts, _ call: RunningCall?) -> Result<OwnedInstance, any Error> {
     func lookUp<Dependency>(_ type: Dependency.Type) throws -> Instance {
       let found: Dependency = try context.provided(request, with: arguments?.arguments)
       return Instance(found)
@@ -180,13 +170,14 @@ struct Obtaining: Sendable {
     return result
   }
 
-  /// Makes an attempt on an actor, or on the caller's if none is named.
+  /// Makes an attempt on the actor that it belongs on, or on the caller's.
   ///
   /// - Throws: `CancellationError` if the current task is cancelled while it waits for the actor.
   nonisolated(nonsending) private func attempt(
-    _ attempt: ObtainingAttempt, calling call: RunningCall?, on actor: (any Actor)?
+    _ attempts: ObtainingAttempts, calling call: RunningCall?
   ) async throws -> Result<OwnedInstance, any Error> {
-    guard let actor else { return self.attempt(attempt, calling: call) }
-    return try await Visit.to(actor) { self.attempt(attempt, calling: call) }
+    attempts.begin()
+    guard let actor = attempts.actor else { return attemptHere(attempts, call) }
+    return try await Visit.to(actor) { self.attemptHere(attempts, call) }
   }
 }

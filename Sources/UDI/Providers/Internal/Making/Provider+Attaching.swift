@@ -1,5 +1,3 @@
-import Synchronization
-
 /// How a provider attaches an instance that takes part in the tree.
 extension Provider {
   /// If a new instance takes part in the tree and is not attached yet, attaches it to the context that its factory was
@@ -16,15 +14,8 @@ extension Provider {
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it
   /// only cannot be attached here, reports that.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
-    let identity = TypeToken.of(type(of: object)).identity
-    if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return nil }
-    // Check the reference first, because that is cheaper. If the class does not conform, this check searches the
-    // program's conformances once. The cast of an `Any` below would search them three times.
-    guard object is any UDIObject else {
-      identity.read { $0.isPlain.store(true, ordering: .relaxed) }
-      return nil
-    }
-    // The cast of an `Any` also checks whether the conformance may be used on this thread: a conformance that is
+    guard UDIAttachment.exists(for: object) else { return nil }
+    // The cast of an `Any` checks whether the conformance may be used on this thread: a conformance that is
     // isolated to the main actor may be used only there.
     if let member = (object as Any) as? any UDIObject { return member }
     reportUnattached(object, to: context)

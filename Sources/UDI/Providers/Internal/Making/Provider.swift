@@ -68,7 +68,7 @@ class Provider: Entry, @unchecked Sendable {
   /// entered a context.
   private final class Extras {
     var lastFailure: FactoryFailure?
-    var caches = InstanceCaches()
+    var caches: InstanceCaches?
     var aliases: [Alias] = []
     var closer: Closer?
     var lastDuration: Duration?
@@ -88,7 +88,7 @@ class Provider: Entry, @unchecked Sendable {
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
-    let token = TypeToken.of(type)
+    let token = TypeToken.inlined(type)
     madeType = type
     makesExactType = token.isExact
     usesDefaultLifetime = lifetime == nil
@@ -185,12 +185,16 @@ extension Provider {
   }
 
   /// Whether the provider has instance caches.
-  final var hasCaches: Bool { unsafe uncheckedExtras?.caches.isEmpty == false }
+  final var hasCaches: Bool { unsafe uncheckedExtras?.caches?.isEmpty == false }
 
   /// The caches for instances that are made with arguments, or that a user's storage keeps.
-  final var caches: InstanceCaches {
-    _read { yield extras.caches }
-    _modify { yield &extras.caches }
+  final var caches: InstanceCaches? { unsafe uncheckedExtras?.caches }
+
+  /// Returns the caches, after making the list of them if there is none.
+  final func ensureCaches() -> InstanceCaches {
+    let caches = extras.caches ?? InstanceCaches()
+    extras.caches = caches
+    return caches
   }
 
   /// The aliases under which lookups find the provider's instances, too.
@@ -244,6 +248,6 @@ extension Provider {
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
-    if hasCaches { dropCaches(&garbage) }
+    dropCaches(&garbage)
   }
 }

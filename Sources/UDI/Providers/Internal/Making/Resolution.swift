@@ -40,14 +40,10 @@ final class Resolution {
 
   /// The actor to which `obtain` has moved for what runs on this thread now; nil if it has not moved. Used only by this
   /// thread.
-  @exclusivity(unchecked) private var uncheckedActor: (any Actor)?
-  var actor: (any Actor)? {
-    get { unsafe uncheckedActor }
-    set { unsafe uncheckedActor = newValue }
-  }
+  var actor: (any Actor)?
 
-  /// The attempt of `obtain` that runs on this thread; nil if there is none. Used only by this thread.
-  @exclusivity(unchecked) var obtaining: ObtainingAttempt?
+  /// The attempts of `obtain` of which one runs on this thread; nil if there is none. Used only by this thread.
+  @exclusivity(unchecked) var obtaining: ObtainingAttempts?
 
   /// How many lookups on this thread have found only an asynchronous factory, and no instance.
   @exclusivity(unchecked) var asyncMisses = 0
@@ -93,23 +89,20 @@ final class Resolution {
   }
 
   /// The modules that this thread is installing, the innermost last. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedInstallations: [Installation] = []
-  var installations: [Installation] {
-    _read { yield unsafe uncheckedInstallations }
-    _modify { yield unsafe &uncheckedInstallations }
-  }
+  var installations: [Installation] = []
 
   /// The user's closures that are told what happens.
-  enum Listener { case reporter, observer }
-  /// The listeners that this thread is calling. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedListeners: Set<Listener> = []
-  var isTelling: Bool { unsafe !uncheckedListeners.isEmpty }
+  enum Listener: UInt8 { case reporter = 1, observer }
+  /// The listeners that this thread is calling: a bit for each. Used only by this thread.
+  @exclusivity(unchecked) private var uncheckedListeners: UInt8 = 0
+  var isTelling: Bool { unsafe uncheckedListeners != 0 }
 
   /// Calls a listener, unless this thread is calling it already: what a listener does is not told to it.
   func tell(_ listener: Listener, _ call: () -> Void) {
-    guard unsafe uncheckedListeners.insert(listener).inserted else { return }
-    defer { unsafe uncheckedListeners.remove(listener) }
+    guard unsafe uncheckedListeners & listener.rawValue == 0 else { return }
+    unsafe uncheckedListeners |= listener.rawValue
     call()
+    unsafe uncheckedListeners &= ~listener.rawValue
   }
 
   /// Runs a body as part of a look or, if `isLooking` is false, as something that is not part of one.

@@ -1,3 +1,5 @@
+import UDI
+
 extension UDISnapshot: CustomStringConvertible {
   /// The text tree, as ``text(depth:width:)`` returns it.
   public var description: String { text() }

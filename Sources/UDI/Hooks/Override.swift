@@ -21,6 +21,10 @@ package final class Override: Sendable {
     let provider = Factory(
       type, isSendable ? .anywhere : .mainActor, named: name, lifetime: .unique, metadata: nil, at: site, giving: value)
     substitute = Substitute(Instance(value), provider)
+    begin()
+  }
+
+  private func begin() {
     context.change { node, garbage in
       guard node.treeLocked.state == .open else { return node.refuse(substitute, "withOverride", &garbage) }
       substitute.node = node

@@ -120,7 +120,7 @@ extension Node {
   package func forEachHeld(_ body: (AuditNotice) -> Void) {
     var providers: [Provider] = []
     treeLocked.providers.forEach { providers.append($0.provider) }
-    for provider in providers.sorted(by: { $0.serial < $1.serial }) {
+    for provider in providers.inOrder(of: { UInt64($0.serial) }) {
       func pass(_ kind: AuditNotice.Kind, _ object: AnyObject) {
         body(AuditNotice(kind, object, as: provider, in: self, context: nil))
       }

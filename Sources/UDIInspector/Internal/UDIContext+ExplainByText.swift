@@ -1,3 +1,5 @@
+package import UDI
+
 extension UDIContext {
   /// Explains the result of a lookup, for a program that knows only the texts of the key, for example from a snapshot.
   ///
@@ -13,14 +15,9 @@ extension UDIContext {
   ///   removed binding counts as registered.
   /// - Complexity: The same as for ``explain(_:named:search:with:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
-    let keys = change { node, _ in
-      BreadthFirst(node.root).flatMap { element in
-        element.node.allEntries.map(\.key) + UDIRecording.allRecords(in: element.node).map(\.key)
-      }
-    }
-    guard let key = keys.first(where: { $0.type.text == typeName && $0.name?.description == name }) else { return nil }
+    let keys = change { node, _ in node.root.branch.flatMap(\.allKeys) }
+    guard let key = keys.first(where: { $0.typeName == typeName && $0.name?.description == name }) else { return nil }
     // The code that asks may run on any thread, for example in a server. The lookup itself would run on the main actor.
-    let request = LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search)
-    return explanation(of: request, isForMainActor: true)
+    return explanation(of: key, search)
   }
 }

@@ -1,3 +1,5 @@
+public import UDI
+
 /// The state of a context and everything below it at one moment: which objects are bound where, whether they are alive,
 /// and which providers there are.
 ///
@@ -11,9 +13,9 @@
 ///   ▸ Checkout
 ///     • Shop.Cart named "draft": dead
 /// ```
-public struct UDISnapshot: Sendable, Hashable, Codable {
+public struct UDISnapshot: Sendable, Equatable, Codable {
   /// One context.
-  public struct Context: Sendable, Hashable, Codable {
+  public struct Context: Sendable, Equatable, Codable {
     /// The context's tag.
     public let tag: String
     /// The index of the context's parent in ``UDISnapshot/contexts``; nil for the first context.
@@ -25,7 +27,7 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
     /// The overrides with which tests replace what the context has, the bindings, and the providers of the context,
     /// each in the order in which they were made. If there are several overrides for a key, the last one is in force.
     public let entries: [UDIEntry]
-    /// The bindings that ``UDIRecording`` has recorded as removed from the context, in the order in which they were
+    /// The bindings that `UDIRecording` has recorded as removed from the context, in the order in which they were
     /// removed. Not recorded are bindings of live objects that a call has removed, such as `unbind`, or attaching the
     /// object elsewhere. Empty while recording is off.
     public let removedBindings: [UDIEntry]
@@ -33,10 +35,10 @@ public struct UDISnapshot: Sendable, Hashable, Codable {
 
   /// The contexts, breadth-first. Each context comes after its parent.
   public let contexts: [Context]
-  /// The objects and providers that have looked up the dependencies in ``uses``. Empty while ``UDIRecording`` is off.
+  /// The objects and providers that have looked up the dependencies in ``uses``. Empty while `UDIRecording` is off.
   public internal(set) var dependents: [Dependent] = []
   /// The recorded lookups whose dependent or dependency belongs to these contexts, the oldest first, and then those
-  /// whose dependency is gone. Empty while ``UDIRecording`` is off.
+  /// whose dependency is gone. Empty while `UDIRecording` is off.
   public internal(set) var uses: [Use] = []
 }
 
@@ -47,28 +49,23 @@ extension UDIContext {
   /// - Complexity: O(contexts, bindings, providers and recorded lookups).
   public func snapshot() -> UDISnapshot {
     change { node, garbage in
-      let records = UDIRecording.allUses
-      var indices: [Node: Int] = [:]
+      let nodes = node.branch
+      let indices = Dictionary(uniqueKeysWithValues: zip(nodes, nodes.indices))
       // The positions of each entry, and of the entries of each object, by address. The garbage keeps all of these
       // alive.
       var positions: [UInt: [UDISnapshot.Position]] = [:]
-      let contexts = BreadthFirst(node).enumerated().map { index, element in
-        let node = element.node
-        let sightings = node.allEntries.map { Sighting($0, &garbage) }
-        if !records.isEmpty {
-          indices[node] = index
-          for (number, sighting) in sightings.enumerated() {
-            let position = UDISnapshot.Position(context: index, index: number)
-            for address in sighting.addresses { positions[address, default: []].append(position) }
-          }
+      let contexts = nodes.enumerated().map { index, node in
+        let sightings = node.sightings(&garbage)
+        for (number, sighting) in sightings.enumerated() {
+          let position = UDISnapshot.Position(context: index, index: number)
+          for address in sighting.addresses { positions[address, default: []].append(position) }
         }
         return UDISnapshot.Context(
-          tag: node.tag, parent: element.parent, isScope: node.treeLocked.isScope, search: node.shared.search,
-          entries: sightings.map(\.entry.timeless),
-          removedBindings: UDIRecording.allRecords(in: node).map { Sighting($0, &garbage).entry.timeless })
+          tag: node.tag, parent: node.parent.flatMap { indices[$0] }, isScope: node.isScope, search: node.search,
+          entries: sightings.map(\.entry), removedBindings: node.removedBindings(&garbage))
       }
       var snapshot = UDISnapshot(contexts: contexts)
-      snapshot.add(records, indices: indices, positions: positions, &garbage)
+      snapshot.addUses(indices: indices, positions: positions, &garbage)
       return snapshot
     }
   }
