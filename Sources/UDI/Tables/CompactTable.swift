@@ -292,3 +292,20 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   @inline(__always)
   private static func tag(_ hash: UInt) -> UInt8 { UInt8(truncatingIfNeeded: hash) | 0x80 }
 }
+
+// MARK: - Hashing
+
+/// Spreads an integer over the high bits of a word by multiplicative hashing with the golden ratio (Knuth, The Art of
+/// Computer Programming, volume 3, section 6.4). Use this only for integers that nobody can choose in order to make
+/// them collide, such as addresses, counters and the standard library's hashes.
+@inline(__always)
+func scrambled<Word: FixedWidthInteger & UnsignedInteger>(_ value: Word) -> Word {
+  value &* Word(truncatingIfNeeded: (0x9E37_79B9_7F4A_7C15 as UInt64) >> UInt64(64 - Word.bitWidth))
+}
+
+/// Does the same as `scrambled` for an id, and returns a word. An id has 64 bits on every platform; a word may have
+/// fewer.
+@inline(__always)
+func scrambledID<Word: FixedWidthInteger & UnsignedInteger>(_ id: UInt64) -> Word {
+  Word(truncatingIfNeeded: scrambled(id) >> UInt64(64 - Word.bitWidth))
+}
