@@ -1,6 +1,5 @@
 public import Testing
 import UDI
-import UDIInspector
 
 /// Runs an operation several times, and fails the test if there is more of something after each round: contexts,
 /// objects, bindings or providers. The function finds code that leaves something behind each time; it allows code that
@@ -78,7 +77,8 @@ private struct Growth {
     for (className, count) in audit.countsOfLiving() {
       counts[className == "UDIContext" ? "contexts" : "objects of \(className)"] = count
     }
-    for entry in context.snapshot().contexts.flatMap(\.entries) where entry.isProvider || entry.kind == .live {
+    let entries = context.change { node, garbage in node.branch.flatMap { $0.sightings(&garbage).map(\.entry) } }
+    for entry in entries where entry.isProvider || entry.kind == .live {
       let what = entry.isProvider ? "providers" : "bindings"
       counts["\(what) of \(describeType(entry.typeName))", default: 0] += 1
     }
