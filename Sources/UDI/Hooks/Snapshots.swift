@@ -27,7 +27,7 @@ extension UDIRecording {
   package static func forEachUse(
     _ garbage: inout Garbage, _ body: (_ dependent: DependentSighting, _ key: KeyIdentity, _ found: Found?) -> Void
   ) {
-    for use in allUses {
+    for use in uses() {
       guard let dependent = use.sighting(&garbage) else { continue }
       let found = use.entry
       if let found { garbage.add(found) }

@@ -61,11 +61,11 @@ extension UDIRecording {
   /// The number of the latest record (`RecordedUse.number`). Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse: UInt64 = 0
 
-  /// All records, the oldest first.
-  static var allUses: [RecordedUse] {
-    var all: [RecordedUse] = []
-    unsafe uses.forEach { all.append($0) }
-    return all.inOrder(of: \.number)
+  /// The records of lookups under the given key, or all records, the oldest first.
+  static func uses(of key: KeyIdentity? = nil) -> [RecordedUse] {
+    var found: [RecordedUse] = []
+    unsafe uses.forEach { if key == nil || $0.key === key { found.append($0) } }
+    return found.inOrder(of: \.number)
   }
 
   static func removeAllUses() { unsafe uses = ObjectTable() }
@@ -94,7 +94,7 @@ extension UDIRecording {
   /// Drops all records whose dependent or dependency is gone, and then the oldest, until at least a quarter of the
   /// capacity is free.
   private static func dropUses(_ garbage: inout Garbage) {
-    let kept = allUses.filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4)
+    let kept = uses().filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4)
     unsafe uses = ObjectTable()
     for use in kept { unsafe uses[use.id] = use }
   }

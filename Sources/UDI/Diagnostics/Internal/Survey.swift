@@ -65,7 +65,7 @@ final class Survey {
   private func noteDependents(from first: Node) {
     let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
-    for use in UDIRecording.allUses where use.key === key {
+    for use in UDIRecording.uses(of: key) {
       let found = use.entry
       if let found { garbage.add(found) }
       guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
