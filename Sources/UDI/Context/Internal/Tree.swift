@@ -106,10 +106,10 @@ package enum Tree {
     var garbage = Garbage()
     do {
       let result = try body(&garbage)
-      end(garbage)
+      end(consume garbage)
       return result
     } catch {
-      end(garbage)
+      end(consume garbage)
       throw error
     }
   }
@@ -120,7 +120,7 @@ package enum Tree {
   /// Ends a change: releases the lock, and then does what had to wait for that.
   @inline(never)
   private static func end(_ garbage: consuming Garbage) {
-    if unsafe afterwards != nil { return endAndResume(garbage) }
+    if unsafe afterwards != nil { return endAndResume(consume garbage) }
     lock.unlock()
     garbage.release()
   }
@@ -159,7 +159,9 @@ package enum Tree {
 
 /// What must not be released while a lock is held: the objects that a change has dropped, those that were loaded only
 /// to look at them, and calls of user code (`LateCall`), which are made by releasing them.
-package struct Garbage {
+///
+/// It cannot be copied, because a copy would keep what the garbage releases.
+package struct Garbage: ~Copyable {
   // Most changes drop at most one object, which needs no array.
   private var first: AnyObject?
   private var rest: [AnyObject] = []

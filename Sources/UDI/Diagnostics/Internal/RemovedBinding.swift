@@ -1,28 +1,34 @@
 /// The record of a binding that has been removed.
 final class RemovedBinding {
-  /// The binding, as it was removed.
-  let entry: UDIEntry
+  /// The binding, as it was removed, and its key; nil if this record has been dropped.
+  private var content: (entry: UDIEntry, key: KeyIdentity)?
   /// A later record has a higher number.
   fileprivate let number: UInt64
-  let key: KeyIdentity
   /// When the binding was replaced, withdrawn, or found to be dead. If the object's attachment knew that the object was
   /// bound (see `BindRequest.tellAttachment`), the release was noticed at once, so this is the time of the release.
   let time = ContinuousClock.now
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
-  weak let object: AnyObject?
+  private(set) weak var object: AnyObject?
   /// Where the instance may be used.
   let reach: UDIReach
 
   /// The record before this one, of the same key and context.
   fileprivate var earlier: RemovedBinding?
   /// Whether this record has been dropped, because there were too many, or because recording was switched off.
-  fileprivate var isDropped = false
+  fileprivate var isDropped: Bool { content == nil }
 
   fileprivate init(_ entry: UDIEntry, _ number: UInt64, of binding: Binding, _ object: AnyObject?) {
-    (self.entry, self.number, key, reach) = (entry, number, binding.key, binding.reach)
+    (content, self.number, reach) = ((entry, binding.key), number, binding.reach)
     self.object = object
   }
+
+  // Records that have been dropped are not given out.
+  var entry: UDIEntry { content!.entry }
+  var key: KeyIdentity { content!.key }
+
+  /// Forgets what was recorded. The records before this one have been dropped, too, because they are older.
+  fileprivate func drop() { (content, earlier, object) = (nil, nil, nil) }
 
   /// This record and all earlier ones, without those that have been dropped.
   fileprivate var kept: [RemovedBinding] {
@@ -58,7 +64,7 @@ extension UDIRecording {
   }
 
   static func removeAllRecords() {
-    unsafe records.forEach { $0.isDropped = true }
+    unsafe records.forEach { $0.drop() }
     unsafe records = ObjectTable()
   }
 
@@ -109,7 +115,7 @@ extension UDIRecording {
     let record = unsafe RemovedBinding(entry, lastNumber, of: binding, object)
     unsafe records[lastNumber] = record
     if unsafe lastNumber > UInt64(capacity), let oldest = unsafe records[lastNumber - UInt64(capacity)] {
-      oldest.isDropped = true
+      oldest.drop()
       unsafe records[oldest.number] = nil
     }
     let extras = node.treeLocked.ensureExtras()

@@ -7,8 +7,8 @@ struct Graphs: ~Copyable {
   /// The number of the graph that began last.
   var lastNumber: UInt = 0
   private var shared = CompactTable<Element>()
-  /// The instances that were made with arguments.
-  private var sharedWithArguments: [(key: Key, arguments: ArgumentKey, instance: Instance)] = []
+  /// The instances that were made with arguments, by hashes of the providers and the arguments.
+  private var sharedWithArguments = ObjectTable<Bucket>()
 
   // The next two types are not private, because otherwise the compiler (Swift 6.3) crashes.
   struct Key: Equatable {
@@ -23,7 +23,16 @@ struct Graphs: ~Copyable {
     static func hash(_ key: Key) -> UInt { scrambled(key.provider) }
   }
 
+  /// The instances of providers and arguments with the same hash.
+  private final class Bucket {
+    var shared: [(key: Key, arguments: ArgumentKey, instance: Instance)] = []
+  }
+
   init() {}
+
+  private static func hash(_ provider: UInt, _ digest: Int) -> UInt64 {
+    scrambled(UInt64(provider)) ^ UInt64(truncatingIfNeeded: digest)
+  }
 
   @inline(__always)
   private func key(_ provider: UInt) -> Key { Key(provider: provider, number: number) }
@@ -45,7 +54,8 @@ struct Graphs: ~Copyable {
 
   /// The instances that the given provider made for the current graph with arguments that have this hash.
   func candidates(_ provider: UInt, _ digest: Int) -> [(key: Key, arguments: ArgumentKey, instance: Instance)] {
-    sharedWithArguments.filter { $0.key == key(provider) && $0.arguments.digest == digest }
+    let bucket = sharedWithArguments[Self.hash(provider, digest)]
+    return bucket?.shared.filter { $0.key == key(provider) && $0.arguments.digest == digest } ?? []
   }
 
   @inline(__always)
@@ -54,7 +64,10 @@ struct Graphs: ~Copyable {
   }
 
   mutating func insert(_ instance: Instance, of provider: UInt, with arguments: ArgumentKey) {
-    sharedWithArguments.append((key(provider), arguments, instance))
+    let hash = Self.hash(provider, arguments.digest)
+    let bucket = sharedWithArguments[hash] ?? Bucket()
+    bucket.shared.append((key(provider), arguments, instance))
+    sharedWithArguments[hash] = bucket
   }
 
   /// Whether no graph shares anything.
@@ -62,7 +75,7 @@ struct Graphs: ~Copyable {
 
   /// Releases all instances, but keeps the memory of `shared` for the next link.
   mutating func removeAll() {
-    sharedWithArguments = []
+    sharedWithArguments = ObjectTable()
     shared.removeAll()
   }
 
