@@ -7,14 +7,15 @@ import Synchronization
 /// only if the class is not known to conform, and if there is an attachment that might belong to the object: a
 /// stranger, whose object is of a class that is not known yet.
 ///
-/// This misses no object of which the attachment is made together with it, as `UDIObject` demands. Suppose that the
-/// class of such an object is not known. Then nothing has made its attachment known, which would have made the class
-/// known, so the attachment is counted in `strangers`. Two threads cannot make this untrue:
+/// No object is missed if its attachment is made together with it, as `UDIObject` demands. If the class of such an
+/// object is not known, its attachment is still counted in `strangers`, because an attachment is taken off the count
+/// only after the class has become known. Two threads cannot make this untrue:
 ///
 /// - A thread that has an object sees that its attachment has been counted, because the hand-over of the object orders
-///   the two. Nor does another attachment make up for it: each is counted before it is taken off.
-/// - If the thread sees that the attachment has been taken off, it also sees that the class is known, because one
-///   releases and the other acquires. (All changes in between add or subtract, so they belong to the release.)
+///   the two. The other attachments cannot make the count zero: each of them is added before it is subtracted.
+/// - If the thread sees that the attachment has been subtracted, it also sees that the class is known, because the
+///   subtraction releases and the thread's load acquires. (All changes in between add or subtract, so they belong to
+///   the release.)
 extension UDIAttachment {
   /// How many attachments exist whose object's class is not known yet.
   static let strangers = Atomic<Int>(0)

@@ -1,5 +1,6 @@
-/// A text that is made by interpolation, like a `String`. Messages are made with this type because each part of a
-/// `String`'s interpolation is compiled into some 100 bytes, and each part of a message into some 30.
+/// A text that is made by interpolation, like a `String`, but is compiled into less code: each part of a `String`'s
+/// interpolation takes some 100 bytes, and each part of a message some 30. For the texts of errors and explanations,
+/// which are many and long.
 struct Message: ExpressibleByStringInterpolation {
   let text: String
 
