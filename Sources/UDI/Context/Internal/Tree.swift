@@ -36,8 +36,8 @@ import Synchronization
 /// waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
-/// a time. The locks of the tables and of gates are leaves: nothing is locked while one of them is held. No thread takes
-/// locks in a different order, so there is no deadlock.
+/// a time. The locks of the tables and of gates are leaves: nothing is locked while one of them is held. No thread
+/// takes locks in a different order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
 /// lookup that climbs sees each context as it is when the lookup gets there. It can therefore miss an instance that
