@@ -26,21 +26,10 @@ extension UDILinkError {
   }
 
   /// Returns the same error with the name of the property through which the object asked, if this name is known.
-  ///
-  /// - Parameter property: The key path of the property's storage. The name of the storage begins with an underscore.
-  func asked(by property: AnyKeyPath?) -> UDILinkError {
+  func asked(by property: String?) -> UDILinkError {
     var error = self
-    if chain.first?.kind == .object { error.chain[0].property = property.flatMap(Self.name) }
+    if chain.first?.kind == .object { error.chain[0].property = property }
     return error
-  }
-
-  /// Extracts the name of a property from the description of a key path such as `\Screen._store`. Nil if the program
-  /// does not contain the names of its properties.
-  private static func name(of property: AnyKeyPath) -> String? {
-    let text = "\(property)"
-    guard let underscore = text.lastIndex(of: "."), text[underscore...].hasPrefix("._") else { return nil }
-    let name = text[underscore...].dropFirst(2)
-    return name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) ? String(name) : nil
   }
 }
 

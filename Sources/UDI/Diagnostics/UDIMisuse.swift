@@ -18,6 +18,9 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// An object could not be attached, because its conformance to ``UDIObject`` belongs to the main actor, but the
     /// object was made or provided off the main actor. The file and the line are those of the registration.
     case notAttached
+    /// An object was attached, and something that it requires is missing (see ``Required``). The file and the line are
+    /// those of the call that attached it, of the registration if a provider made it, or else of the property.
+    case needNotMet
     /// An attempt to register, bind or set up something in a context that is closed or is being closed. The attempt was
     /// ignored.
     case contextClosed

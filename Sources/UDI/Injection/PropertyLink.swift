@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a property with a wrapper looks up, and what it keeps.
 ///
 /// A link is an object that does not know the dependency's type, so that clients compile little: for a read, they
@@ -20,12 +22,23 @@ final class PropertyLink {
   /// kept weakly, have been released.
   private static var pinned: UInt { .max }
 
+  /// Whether the program has made a property with the wrapper `@Required`.
+  static let someAreRequired = Atomic<Bool>(false)
+
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
     keeps keeping: UDIKeeping = .strongly, at site: UDICallSite
   ) {
     request = LookupRequest(type, reach, named: name, search: search, at: site)
     self.keeping = keeping
+  }
+
+  /// Makes the link of a required dependency.
+  static func required(
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite
+  ) -> PropertyLink {
+    if !someAreRequired.load(ordering: .relaxed) { someAreRequired.store(true, ordering: .relaxed) }
+    return PropertyLink(type, reach, named: name, search: search, at: site)
   }
 
   // MARK: - Reading. The memory is that of an optional of the type, and contains nil
@@ -51,26 +64,48 @@ final class PropertyLink {
   }
 
   /// Reads a required dependency of an object. Stops the program if there is none, or if its factory throws.
-  ///
-  /// - Parameter property: The key path of the property's storage, by which the message names the property.
   @usableFromInline
-  func require(
-    _ attachment: UDIAttachment, of owner: AnyObject, _ property: AnyKeyPath?, into memory: UnsafeMutableRawPointer
-  ) {
+  func require(_ attachment: UDIAttachment, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
     checkIsolation(of: owner)
     let now = attachment.stamp
     let memory = unsafe InstanceMemory(address: memory)
     if write(now, to: memory) { return }
-    do {
-      try unsafe attachment.findOrThrow(
-        request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
-        into: memory.address)
-    } catch {
-      let place = "\(request.site.fileID):\(request.site.line)"
-      if let missing = error as? UDILinkError { fatalError("\(place): \(missing.asked(by: property))") }
-      fatalError("\(place): \(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)")
+    do { try look(attachment, of: owner, into: memory) } catch {
+      fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
     }
     keep(memory, now)
+  }
+
+  /// Looks up a required dependency of an object that has just been attached. If there is none, or if its factory
+  /// throws, reports that.
+  func fill(_ attachment: UDIAttachment, of owner: AnyObject, at site: UDICallSite?) {
+    // If the object was attached elsewhere than where its property may be used, the first read looks it up.
+    if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
+    func fill<Dependency>(_ type: Dependency.Type) {
+      var found: Dependency?
+      unsafe withUnsafeMutablePointer(to: &found) {
+        let (memory, now) = unsafe (InstanceMemory($0), attachment.stamp)
+        if write(now, to: memory) { return }
+        do {
+          try look(attachment, of: owner, into: memory)
+          keep(memory, now)
+        } catch {
+          UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
+        }
+      }
+    }
+    _openExistential(request.type, do: fill)
+  }
+
+  private func look(_ attachment: UDIAttachment, of owner: AnyObject, into memory: InstanceMemory) throws {
+    try unsafe attachment.findOrThrow(
+      request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
+      into: memory.address)
+  }
+
+  private func describe(_ error: any Error, _ owner: AnyObject) -> String {
+    if let missing = error as? UDILinkError { return "\(missing.asked(by: Needs.name(of: self, in: owner)))" }
+    return "\(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)"
   }
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
@@ -139,21 +174,5 @@ final class PropertyLink {
     }
     weaklyKept = value.map { WeakEntry($0.form) }
     withExtendedLifetime(value) {}
-  }
-}
-
-extension PropertyLink {
-  /// Returns the key path in debug builds, and nil in release builds. In release builds the key path is not even
-  /// evaluated, because evaluating it would slow down every read of a kept value.
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  static func inDebug(_ property: @autoclosure () -> AnyKeyPath) -> AnyKeyPath? {
-    var made: AnyKeyPath?
-    func make() -> Bool {
-      made = property()
-      return true
-    }
-    assert(make())
-    return made
   }
 }

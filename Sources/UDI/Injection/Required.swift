@@ -27,7 +27,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = .required(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
@@ -54,10 +54,9 @@ public struct Required<Dependency> {
     @inline(__always)
     get {
       let link = owner[keyPath: storage].link
-      let property = PropertyLink.inDebug(storage)
       var found: Dependency?
       unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe link.require(owner._attachedContext, of: owner, property, into: UnsafeMutableRawPointer($0))
+        unsafe link.require(owner._attachedContext, of: owner, into: UnsafeMutableRawPointer($0))
       }
       // A required dependency is there, or else the program has stopped.
       return unsafe found.unsafelyUnwrapped
@@ -78,7 +77,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    link = .required(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }
 
@@ -99,6 +98,6 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = .required(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }

@@ -96,6 +96,8 @@ extension UDIObject {
     }
     attachment.remember(owner: self)
     attachment.attach(self, to: context, at: site)
-    if context != nil { didAttachContext() }
+    if context == nil { return }
+    attachment.meetNeeds(of: self, at: site)
+    didAttachContext()
   }
 }

@@ -98,6 +98,8 @@ extension UDIContext {
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }
-    if isNew { member?.didAttachContext() }
+    guard isNew else { return }
+    attachment?.meetNeeds(of: instance.object, at: provider.site)
+    member?.didAttachContext()
   }
 }

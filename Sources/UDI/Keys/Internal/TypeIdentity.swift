@@ -23,6 +23,8 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   let isPlain = Atomic<Bool>(false)
   /// Whether the type is known to be a class that conforms to `UDIObject`.
   let isMember = Atomic<Bool>(false)
+  /// If the type is a class of which an object has been attached, what its objects require.
+  let needs = AtomicLazyReference<Needs>()
   /// The text that `String(reflecting:)` returns for the type. It is not stored here, because the runtime stores it
   /// already.
   // `_typeName` returns the same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all

@@ -120,7 +120,7 @@ extension AsyncFactory {
       }
       let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
       if isOwned { place?.creation.assignClosingNumber() }
-      await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
+      let attachment = await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       if hasFailed { forgetFailure() }
       let isWanted = place?.creation.beginKeeping() ?? true
       if let (keeper, creation) = place {
@@ -130,6 +130,7 @@ extension AsyncFactory {
           keeper.end(creation, .undecided, wakes: false)
         }
       }
+      if let attachment { await meetNeeds(of: instance, attachment, on: isolation.actor) }
       await completion?(context, instance, arguments)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance
@@ -137,7 +138,13 @@ extension AsyncFactory {
   }
 
   /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
-  private func attach(_ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?) {
-    if !instance.isBox { attach(instance.object, to: context, isOwned: isOwned) }
+  private func attach(
+    _ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?
+  ) -> UDIAttachment? {
+    instance.isBox ? nil : attach(instance.object, to: context, isOwned: isOwned)
+  }
+
+  private func meetNeeds(of instance: Instance, _ attachment: UDIAttachment, on actor: isolated (any Actor)?) {
+    attachment.meetNeeds(of: instance.object, at: site)
   }
 }

@@ -142,12 +142,15 @@ final class Factory: Provider, @unchecked Sendable {
       watched?.end()
       // Step 4.
       if hasCloser { creation?.assignClosingNumber() }
-      if !instance.isBox {
-        attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
-      }
+      let attachment =
+        instance.isBox
+        ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       if hasFailed { forgetFailure() }
-      if hasCompletion {
-        thread.read { $0.atEnd(Resolution.Completion(self, instance, for: context, with: arguments)) }
+      let needs = attachment?.hasNeeds(of: instance.object) ?? false ? attachment : nil
+      if hasCompletion || needs != nil {
+        thread.read {
+          $0.atEnd(Resolution.Completion(self, instance, for: context, with: arguments, needs: needs))
+        }
       }
       // Step 5.
       if let creation {

@@ -2,13 +2,18 @@
 extension Provider {
   /// If a new instance takes part in the tree and is not attached yet, attaches it to the context that its factory was
   /// given. If the context owns the instance, the attachment does not hold the context.
-  final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) {
-    guard let member = member(object, for: context) else { return }
+  ///
+  /// - Returns: The attachment, if the instance has been attached. What it requires has not been looked up yet.
+  @discardableResult
+  final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) -> UDIAttachment? {
+    guard let member = member(object, for: context) else { return nil }
     let attachment = member._attachedContext
     let isNew = Tree.change { garbage in
       attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &garbage)
     }
-    if isNew { member.didAttachContext() }
+    guard isNew else { return nil }
+    member.didAttachContext()
+    return attachment
   }
 
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it

@@ -125,16 +125,22 @@ final class Resolution {
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
+    /// The attachment of an instance that was attached, and of which something is required.
+    let needs: UDIAttachment?
     /// If the instance was made while another completion ran, the index of that completion in `completions`.
     fileprivate var cause: Int?
     /// The `circumstances` of the thread when the instance was made.
     fileprivate var circumstances: Circumstances = (false, 0)
 
-    init(_ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
+    init(
+      _ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?,
+      needs: UDIAttachment?
+    ) {
       self.provider = provider
       self.instance = instance
       self.context = context
       self.arguments = arguments.map { KeptArguments($0) }
+      self.needs = needs
     }
   }
 }
@@ -290,6 +296,7 @@ extension Resolution {
       unsafe graphs.number = completion.circumstances.graph
       pushFrames(leadingTo: next)
       looking(completion.circumstances.isLooking) {
+        completion.needs?.meetNeeds(of: completion.instance.object, at: completion.provider.site)
         completion.provider.complete(
           completion.instance, for: completion.context, with: completion.arguments?.arguments)
       }
