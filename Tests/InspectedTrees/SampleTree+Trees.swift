@@ -71,7 +71,7 @@ extension SampleTree {
       search.bind(hold(Notepad()), as: (any Editor).self)
       let checkout = try root.makeChild(tag: "Checkout")
       checkout.bind(hold(Basket()), as: (any Cart).self, named: "draft")
-      hold(CheckoutScreen()).attach(to: checkout)
+      hold(CheckoutScreen()).attachedContext = checkout
       _ = hold(
         Override(
           (any Payment).self, named: nil, with: CardPayment(), isSendable: true, in: checkout, fileID: #fileID,

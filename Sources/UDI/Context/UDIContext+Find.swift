@@ -94,23 +94,13 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The context, or nil if there is none.
   /// - Complexity: O(contexts below).
-  public func descendant(tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
-    _origin.descendant(tag, verb: "descendant", at: UDICallSite(fileID, line))
-  }
-
-  /// Does the same as ``UDILinking/descendant(tag:fileID:line:)``, under the name that the original library uses.
   public func find(_ tag: String, fileID: StaticString = #fileID, line: UInt = #line) -> UDIContext? {
-    _origin.descendant(tag, verb: "find", at: UDICallSite(fileID, line))
-  }
-}
-
-extension UDIOrigin {
-  fileprivate func descendant(_ tag: String, verb: String, at site: UDICallSite) -> UDIContext? {
     let context =
-      switch self {
+      switch _origin {
       case .context(let context): context as UDIContext?
       case .object(let attachment, let owner):
-        attachment.effectiveContext(verb, owner, nil, tag: tag, at: site)
+        attachment.effectiveContext(
+          "find", owner, "the context \"\(oneLine(tag))\"", at: UDICallSite(fileID, line))
       }
     return context?.change { node, _ in
       for (other, parent) in BreadthFirst(node) where parent != nil && other.tag == tag { return other.context }

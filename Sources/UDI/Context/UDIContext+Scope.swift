@@ -9,7 +9,7 @@ extension UDIContext {
   /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
   /// other's dependencies.
   ///
-  /// These, among others, do look into scopes: ``UDILinking/descendant(tag:fileID:line:)``, ``children``, paths,
+  /// These, among others, do look into scopes: ``UDILinking/find(_:fileID:line:)``, ``children``, paths,
   /// ``close()``, snapshots and explanations.
   ///
   /// - Parameters:

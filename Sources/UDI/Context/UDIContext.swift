@@ -23,7 +23,7 @@ public final class UDIContext: Sendable {
   /// Makes a context that is the root of its own tree. To add it to an existing context, use ``addChild(_:)``.
   ///
   /// - Parameters:
-  ///   - tag: Any text. It names the context among its siblings, in ``UDILinking/descendant(tag:fileID:line:)``, and in
+  ///   - tag: Any text. It names the context among its siblings, in ``UDILinking/find(_:fileID:line:)``, and in
   ///     messages.
   ///   - search: The direction of lookups that do not name one.
   ///   - setUp: Called with the new context, to bind and register its dependencies.

@@ -29,7 +29,7 @@ extension UDIExplanation {
       Or register it as \(lifetimesOfAsker), and link from inside.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
-    case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
+    case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
     case .notRegistered where isUncertain:
       "If one was bound, hold it for as long as it is needed. If none was, provide, bind or register one as \(type)."
     case .notRegistered:

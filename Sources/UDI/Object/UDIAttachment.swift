@@ -131,7 +131,7 @@ extension UDIAttachment {
   private func contextOtherwise(
     _ verb: String, _ isRequired: Bool?, _ request: LookupRequest, _ owner: AnyObject
   ) -> UDIContext? {
-    let context = effectiveContext(verb, owner, request, at: request.site)
+    let context = effectiveContext(verb, owner, request.keyText, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
       UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
     }
@@ -154,12 +154,10 @@ extension UDIAttachment {
   /// If the attached context is gone, reports that and returns nil.
   ///
   /// - Parameters:
-  ///   - request: What the verb looks up or binds; nil if it looks for a context.
-  ///   - tag: The context's tag.
+  ///   - what: What the verb looks up, binds or attaches.
   func effectiveContext(
-    _ verb: String, _ owner: AnyObject, _ request: LookupRequest?, tag: String = "", at site: UDICallSite
+    _ verb: String, _ owner: AnyObject, _ what: @autoclosure () -> String, at site: UDICallSite
   ) -> UDIContext? {
-    func what() -> String { request?.keyText ?? "the context \"\(oneLine(tag))\"" }
     switch state {
     case .attached(let context): return context
     case .none:
@@ -170,7 +168,7 @@ extension UDIAttachment {
           .unattached,
           """
           The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served \
-          it. Attach it first: `attach(to:)`.
+          it. Attach it first: `attached(to:)`.
           """, at: site)
       }
       return AppContext

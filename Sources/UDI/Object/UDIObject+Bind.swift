@@ -120,7 +120,7 @@ extension UDIObject {
       let wanted = LookupRequest(
         request.token.identity.read { $0.firstType }, request.reach, named: request.name, at: request.site)
       let verb = request.isMulti ? "multiBind" : "bind"
-      if attachment.effectiveContext(verb, self, wanted, at: request.site) == nil { return }
+      if attachment.effectiveContext(verb, self, wanted.keyText, at: request.site) == nil { return }
     }
     guard let contexts else { return attachment.bind(request, in: nil) }
     for context in contexts { attachment.bind(request, in: context) }

@@ -41,12 +41,13 @@ public protocol UDIObject: AnyObject, UDILinking {
 extension UDIObject {
   /// The context that the object is attached to; nil if there is none, or if the context is gone.
   ///
-  /// Setting a context has three steps: the bindings that the object has made with `bind` are withdrawn, the context is
-  /// stored, and ``didAttachContext()`` is called, even if the context is the same as before. Bindings that the object
-  /// has made with `multiBind` stay until the new context is closed or goes. Setting nil detaches the object: all
-  /// bindings that it has made are withdrawn, and ``didAttachContext()`` is not called.
+  /// Setting a context has four steps, even if the context is the same as before: the bindings that the object has made
+  /// with `bind` are withdrawn, the context is stored, what the object requires is looked up (see ``Required``), and
+  /// ``didAttachContext()`` is called. Bindings that the object has made with `multiBind` stay until the new context is
+  /// closed or goes. Setting nil detaches the object: all bindings that it has made are withdrawn, and
+  /// ``didAttachContext()`` is not called. From then on, the object's verbs use ``AppContext``.
   ///
-  /// - Complexity: O(bindings that are withdrawn).
+  /// - Complexity: O(bindings that are withdrawn), and the lookups of what the object requires.
   public var attachedContext: UDIContext? {
     get { _attachedContext.context }
     set { attach(to: newValue, at: nil) }
@@ -56,7 +57,7 @@ extension UDIObject {
   ///
   /// Keep the returned object, for example in a stored property. A context does not hold objects, so an object that
   /// nothing else holds is released at once. A local constant is sure to hold it only until the constant's last use. To
-  /// attach an object that something holds already, use ``attach(to:fileID:line:)``.
+  /// attach an object that something holds already, set ``attachedContext``.
   ///
   /// - Parameters:
   ///   - context: The context to attach to; see ``attachedContext`` for what happens.
@@ -68,22 +69,24 @@ extension UDIObject {
     return self
   }
 
-  /// Attaches the object, which something already holds, to a context: `screen.attach(to: context)`.
+  /// Attaches the object to the context that another object uses, and returns it: `Row().attached(to: self)`.
+  ///
+  /// This is for objects that make others. The context is the one that the other object is attached to, or
+  /// ``AppContext`` if it is attached to none. If the other object's context is gone, this object stays as it is, and
+  /// the mistake is reported.
   ///
   /// - Parameters:
-  ///   - context: The context to attach to; see ``attachedContext`` for what happens.
+  ///   - object: The object that is attached already.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Complexity: O(bindings that are withdrawn).
-  public func attach(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) {
-    attach(to: context, at: UDICallSite(fileID, line))
+  /// - Returns: This object.
+  public func attached(to object: some UDIObject, fileID: StaticString = #fileID, line: UInt = #line) -> Self {
+    let site = UDICallSite(fileID, line)
+    let context = object._attachedContext.effectiveContext(
+      "attached(to:)", object, "the \(type(of: self))", at: site)
+    if let context { attach(to: context, at: site) }
+    return self
   }
-
-  /// Detaches the object, like setting ``attachedContext`` to nil: all bindings that it has made are withdrawn, and
-  /// from then on its verbs use ``AppContext``.
-  ///
-  /// - Complexity: O(bindings that are withdrawn).
-  public func detach() { attach(to: nil, at: nil) }
 
   private func attach(to context: UDIContext?, at site: UDICallSite?) {
     let attachment = _attachedContext
@@ -100,4 +103,26 @@ extension UDIObject {
     attachment.meetNeeds(of: self, at: site)
     didAttachContext()
   }
+}
+
+/// A ``UDIObject`` of a final class that has nothing to do when it is attached, so it need not implement
+/// ``UDIObject/didAttachContext()``.
+///
+/// ```swift
+/// final class Row: UDIFinalObject {
+///   let _attachedContext = UDIAttachment()
+///   @Required var store: any Store
+/// }
+/// ```
+///
+/// Only final classes and actors can conform. In a subclass of any other class, an implementation of
+/// `didAttachContext()` without `override` would never be called, and the compiler would not notice.
+public protocol UDIFinalObject: UDIObject {
+  /// The class itself. The compiler refuses classes that are not final, because the type would differ in subclasses.
+  associatedtype FinalClass = Self where FinalClass == Self
+}
+
+extension UDIFinalObject {
+  /// Does nothing.
+  public func didAttachContext() {}
 }

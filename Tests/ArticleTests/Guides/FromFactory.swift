@@ -201,7 +201,7 @@ struct FromFactory {
     #expect(screen.service === service, "looked up when it is first read, not when the object is made")
     let elsewhere = UDIContext(tag: "Elsewhere")
     elsewhere.provide(FakeService(), as: (any Service).self)
-    screen.attach(to: elsewhere)
+    screen.attachedContext = elsewhere
     #expect(screen.service is FakeService)
   }
 

@@ -95,7 +95,7 @@ struct FromOriginalUDI {
     let other = UDIContext(tag: "Other")
     let shelf = Shelf().attached(to: shop)
     #expect(shop.link((any Store).self) === shelf)
-    shelf.attach(to: other)
+    shelf.attachedContext = other
     #expect(shop.link((any Store).self) == nil && other.link((any Store).self) === shelf)
   }
 

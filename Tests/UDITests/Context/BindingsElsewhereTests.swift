@@ -71,19 +71,19 @@ import UDIInspector
     }
     let first = member("first", in: [home]).attached(to: scope)
     #expect(count(scope) == 1)
-    first.attach(to: other)
+    first.attachedContext = other
     #expect(count(scope) == 0 && count(other) == 1)
     first.unbind((any Service).self)
     #expect(count(other) == 0)
-    first.attach(to: scope)
+    first.attachedContext = scope
     do {
       let second = member("second", in: [home]).attached(to: other)
       #expect(count(scope) == 0 && count(other) == 1, "replaced")
       withExtendedLifetime(second) {}
     }
     #expect(count(other) == 0, "dead")
-    first.attach(to: scope)
-    first.detach()
+    first.attachedContext = scope
+    first.attachedContext = nil
     #expect(count(scope) == 0 && boundHere(home).isEmpty)
   }
 
@@ -197,9 +197,9 @@ import UDIInspector
     let contexts = try (0..<4).map { try home.makeScope(tag: "\($0)") }
     let session = Member()
     session.multiBind(session, as: (any Service).self, in: [home])
-    for context in contexts { session.attach(to: context) }
+    for context in contexts { session.attachedContext = context }
     session.multiBind(session, as: (any Other).self)
-    session.attach(to: contexts[0])
+    session.attachedContext = contexts[0]
     for context in contexts[1...2] { try await context.close() }
     #expect(home.link((any Service).self) === session && boundHere(contexts[3]).count == 1)
     try await contexts[0].close()
@@ -211,7 +211,7 @@ import UDIInspector
     try await closed.close()
     let session = Member().attached(to: scope)
     session.multiBind(session, as: (any Service).self, in: [home])
-    session.attach(to: closed)
+    session.attachedContext = closed
     #expect(boundHere(home).isEmpty)
   }
 
@@ -224,8 +224,8 @@ import UDIInspector
     home.bind(other, as: (any Service).self, named: UDIName(2))
     home.bind(session, as: (any Service).self, named: UDIName(3))
     session.multiBind(session, as: (any Service).self, named: UDIName(4), in: [home])
-    session.detach()
-    session.attach(to: scope)
+    session.attachedContext = nil
+    session.attachedContext = scope
     session.multiBind(session, as: (any Service).self, named: UDIName(1), in: [home])
     try await scope.close()
     #expect(home.link((any Service).self, named: UDIName(2)) === other)
@@ -244,7 +244,7 @@ import UDIInspector
     #expect(complaints.map(\.kind) == [.contextClosed], "\(complaints)")
     #expect(complaints.first?.message.contains("multiBind did nothing for UDITests.Service") == true)
     #expect(home.link((any Service).self) === other, "nothing was replaced")
-    session.attach(to: home)
+    session.attachedContext = home
     session.multiBind(session, as: (any Service).self, in: [home])
     #expect(home.link((any Service).self) === session)
   }
@@ -273,8 +273,8 @@ import UDIInspector
           for turn in 0..<46 {
             let name = UDIName("\(thread) \(turn % 3)")
             switch turn % 8 {
-            case 6: members[thread].detach()
-            case 0, 3, 7: members[thread].attach(to: scopes[(thread + turn) % 4])
+            case 6: members[thread].attachedContext = nil
+            case 0, 3, 7: members[thread].attachedContext = scopes[(thread + turn) % 4]
             default: members[thread].multiBind(members[thread], as: (any Service).self, named: name, in: [home])
             }
           }

@@ -143,7 +143,7 @@ import UDIInspector
     await #expect(throws: UDILinkError.self) { try await waiting.value }
     // The object can be used elsewhere.
     root.bind(service, as: (any Service).self)
-    member.attach(to: root)
+    member.attachedContext = root
     member.bind(member, as: (any Other).self)
     #expect(root.link((any Service).self) === service && root.link((any Other).self) === member)
   }

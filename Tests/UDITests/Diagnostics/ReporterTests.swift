@@ -32,7 +32,7 @@ import UDI
       log.all.first?.description
         == """
         \(#fileID):\(log.all[0].line): The Member that is attached to no context used bind for UDITests.Service; \
-        AppContext served it. Attach it first: `attach(to:)`.
+        AppContext served it. Attach it first: `attached(to:)`.
         """)
     #expect(log.all[2].message.contains(#"used link for UDITests.Service named "x""#))
     #expect(log.all[3].message.contains("used linkAll for UDITests.Service"))

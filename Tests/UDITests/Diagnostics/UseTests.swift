@@ -129,7 +129,7 @@ struct UseTests {
   func objectsThatAreListed() throws {
     root.register((any Alpha).self, lifetime: .context) { Made() }
     let member = Member { $0.bind($0, as: (any Service).self) }
-    member.attach(to: shop)
+    member.attachedContext = shop
     _ = member.linkInLine((any Alpha).self)
     shop.register(Screen.self, lifetime: .context) { Screen() }
     _ = shop.link(Screen.self)?.alpha
@@ -364,7 +364,7 @@ struct UseTests {
       let (root, successors) = (root, Locked<[Member]>([]))
       let member = Locked<Member?>(Member())
       let address = member.withLock { member in
-        member!.attach(to: root)
+        member!.attachedContext = root
         _ = member!.linkInLine((any Alpha).self)
         root.bind(member!, as: (any Service).self)
         return ObjectIdentifier(member!)

@@ -166,7 +166,7 @@ private func wasAsked(_ type: Any.Type) -> Bool {
       let binder = Derived<Early>()
       AppContext.bind(binder, as: (any Part).self)
       let other = Derived<Early>()
-      binder.detach()
+      binder.attachedContext = nil
       checkThatItIsAttached { binder }
       checkThatItIsAttached { other }
     }

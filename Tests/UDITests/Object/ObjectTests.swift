@@ -50,7 +50,7 @@ import UDI
     let (a, b) = (UDIContext(tag: "a"), UDIContext(tag: "b"))
     let member = Member { $0.bind($0, as: (any Service).self) }
     for context in [a, b, b] {
-      member.attach(to: context)
+      member.attachedContext = context
       #expect(member.attachedContext === context)
     }
     #expect(boundHere(a).isEmpty && b.link((any Service).self) === member)
@@ -62,10 +62,10 @@ import UDI
     let member = Member { _ in calls.add() }.attached(to: a)
     member.bind(member, as: (any Service).self)
     member.multiBind(member, as: (any Other).self, in: [a, b])
-    member.detach()
+    member.attachedContext = nil
     #expect(calls.count == 1 && member.attachedContext == nil)
     #expect(boundHere(a).isEmpty && boundHere(b).isEmpty)
-    member.attach(to: b)
+    member.attachedContext = b
     #expect(calls.count == 2 && member.attachedContext === b)
   }
 
@@ -225,8 +225,8 @@ import UDI
     #expect(screen.linkInLine((any Service).self, search: .local) == nil)
     #expect(screen.linkAll((any Service).self).count == 2)
     #expect(screen.linkAll((any Service).self, named: "backup").count == 1)
-    #expect(screen.descendant(tag: "child") === child && screen.find("child") === child)
-    #expect(screen.descendant(tag: "none") == nil && screen.find("none") == nil)
+    #expect(screen.find("child") === child && screen.find("child") === child)
+    #expect(screen.find("none") == nil && screen.find("none") == nil)
     #expect(try screen.require((any Service).self) === service)
     #expect(throws: UDILinkError.self) { try screen.require((any Other).self) }
   }

@@ -56,11 +56,11 @@ import UDI
 
   func didAttachContext() {
     guard let context = attachedContext else { return }
-    timeline.attach(to: context)
-    notices.attach(to: context)
-    search.attach(to: context)
-    composer.attach(to: context)
-    miniPlayer.attach(to: context)
+    timeline.attachedContext = context
+    notices.attachedContext = context
+    search.attachedContext = context
+    composer.attachedContext = context
+    miniPlayer.attachedContext = context
   }
 
   func logOut() async throws { try await manager.logOut() }
