@@ -2,7 +2,8 @@ public import Testing
 public import UDI
 
 /// Makes an instance with each provider of a context and of the contexts below it, and fails the test for each instance
-/// that cannot be made, or is not of a type that `implements` serves it as. Providers that take arguments are left out.
+/// that cannot be made, or is not of a type that `implements` serves it as. Also fails the test for each property with
+/// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
@@ -21,5 +22,10 @@ public import UDI
 public func expectEverythingIsMade(
   in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) async {
-  for failure in await context.failuresToMakeEverything() { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+  let outer = UDIReporter.current
+  let reporter = UDIReporter { misuse in
+    if misuse.kind == .needNotMet { recordAsIssue(misuse) } else { outer.forward(misuse) }
+  }
+  let failures = await withReporter(reporter) { await context.failuresToMakeEverything() }
+  for failure in failures { Issue.record("\(failure)", sourceLocation: sourceLocation) }
 }

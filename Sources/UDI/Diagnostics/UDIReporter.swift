@@ -50,7 +50,7 @@ public struct UDIReporter: Sendable {
   }
 
   /// The reporter for misuse by the current code: the task's, or that of the process if the task has none.
-  static var current: UDIReporter { scoped.current }
+  package static var current: UDIReporter { scoped.current }
 
   /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
   static let someReportUnattachedUse = Atomic<Bool>(false)

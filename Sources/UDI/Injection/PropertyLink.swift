@@ -41,6 +41,9 @@ final class PropertyLink {
     return PropertyLink(type, reach, named: name, search: search, at: site)
   }
 
+  /// What a read looks up; nil if a value has been set.
+  var lookup: LookupRequest? { stamp == Self.pinned ? nil : request }
+
   // MARK: - Reading. The memory is that of an optional of the type, and contains nil
 
   /// Reads an optional dependency of an object. If none is found, the memory is not changed.

@@ -1,0 +1,82 @@
+public import Testing
+public import UDI
+
+/// Checks that objects of the given classes would find what they require, without making or attaching any. Fails the
+/// test for each property with the wrapper `@Required` whose type a lookup would not find.
+///
+/// ```swift
+/// @Test(.ownAppContext { compose($0) }) func screensHaveWhatTheyNeed() {
+///   expectNeedsAreMet(by: Timeline.self, Composer.self)
+/// }
+/// ```
+///
+/// A property with the wrapper `@Linked` for which nothing would be found is only remarked upon, by an issue that is a
+/// warning. So is a type that is registered under names only: which name a property asks for is known only to an object,
+/// see ``expectNeedsAreMet(by:sourceLocation:)``.
+///
+/// - Parameters:
+///   - classes: The classes. Properties that they inherit count.
+///   - context: Where the objects will be attached.
+///   - sourceLocation: The place at which the issues are recorded.
+/// - Complexity: O(properties), and the complexity of ``UDILinking/explain(_:named:search:with:)`` for each.
+public func expectNeedsAreMet(
+  by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  for type in classes {
+    for (need, _) in Need.all(of: type) {
+      need.check(context.explanation(ofNeed: need.type), sourceLocation)
+    }
+  }
+}
+
+/// Checks that an object finds what it requires in the context that it is attached to, or in `AppContext` if it is
+/// attached to none. Fails the test for each property with the wrapper `@Required` that would find nothing.
+///
+/// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning.
+/// The object is not changed, and nothing is made.
+///
+/// - Parameters:
+///   - object: The object.
+///   - sourceLocation: The place at which the issues are recorded.
+/// - Complexity: O(properties), and the complexity of ``UDILinking/explain(_:named:search:with:)`` for each.
+public func expectNeedsAreMet(by object: some UDIObject, sourceLocation: SourceLocation = #_sourceLocation) {
+  let context = object.attachedContext ?? AppContext
+  let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
+  for (need, offset) in Need.all(of: type(of: object)) {
+    guard let explanation = unsafe context.explanation(ofProperty: address + offset) else { continue }
+    need.check(explanation, sourceLocation)
+  }
+  withExtendedLifetime(object) {}
+}
+
+/// A property of a class that has a wrapper which looks something up.
+private struct Need {
+  let property: String
+  let type: Any.Type
+  let isRequired: Bool
+
+  /// The properties of a class, and where an object stores them, in bytes.
+  static func all(of type: AnyClass) -> [(need: Need, offset: Int)] {
+    let (required, linked) = unsafe (TypeLayout(Required<Never>.self).descriptor, TypeLayout(Linked<Never>.self).descriptor)
+    return TypeLayout(type).strongFields.compactMap { field in
+      guard let wrapper = field.type.map({ TypeLayout($0) }), let descriptor = unsafe wrapper.descriptor,
+        unsafe descriptor == required || descriptor == linked, let wrapped = unsafe wrapper.genericArguments?.pointee
+      else { return nil }
+      // The name of the property that stores the wrapper begins with an underscore.
+      let property = "\(type).\(field.name.dropFirst())"
+      return unsafe (Need(property: property, type: wrapped, isRequired: descriptor == required), field.offset)
+    }
+  }
+
+  func check(_ explanation: UDIExplanation, _ sourceLocation: SourceLocation) {
+    var isCertain = true
+    switch explanation.cause {
+    case .found: return
+    case .otherNames: isCertain = false
+    default: break
+    }
+    Issue.record(
+      "\(property) would find nothing. \(explanation)", severity: isRequired && isCertain ? .error : .warning,
+      sourceLocation: sourceLocation)
+  }
+}
