@@ -13,10 +13,14 @@ final class Needs: Sendable {
   }
 
   let properties: [Property]
+  /// Whether the properties belong to an actor, so that they may be used only there.
+  private let areIsolated: Bool
 
-  private init(_ properties: [Property]) { self.properties = properties }
+  private init(_ properties: [Property], areIsolated: Bool) {
+    (self.properties, self.areIsolated) = (properties, areIsolated)
+  }
 
-  private static let none = Needs([])
+  private static let none = Needs([], areIsolated: false)
 
   /// Finds the properties of a class. There are none if the compiler was told to leave out the descriptions of
   /// properties; these are then looked up when they are first read.
@@ -29,9 +33,14 @@ final class Needs: Sendable {
         unsafe properties += requiredProperties(declaredIn: type)
         next = _getSuperclass(type)
       }
-      return identity.needs.storeIfNil(properties.isEmpty ? none : Needs(properties))
+      let needs = properties.isEmpty ? none : Needs(properties, areIsolated: unsafe isActor(type))
+      return identity.needs.storeIfNil(needs)
     }
   }
+
+  /// The properties that are filled when an object is attached. Those of an actor are not: the code that attaches it
+  /// runs elsewhere.
+  var filled: [Property] { areIsolated ? [] : properties }
 
   /// The wrapper's part of an object's property.
   func link(_ property: Property, of object: AnyObject) -> PropertyLink {
@@ -45,26 +54,40 @@ final class Needs: Sendable {
     return needs.properties.first { needs.link($0, of: object) === link }?.name
   }
 
-  // All addresses below lead to constants of the program, which are never freed. A class's description is read only if
-  // the class is written in Swift, and the offset of a property only if the runtime has stored it where the description
-  // says: this is not the case if the layout of the superclass may change without the class being compiled again.
+  // All addresses below lead to constants of the program, which are never freed. The offset of a property is read only
+  // if the runtime has stored it where the description says: this is not the case if the layout of the superclass may
+  // change without the class being compiled again.
+
+  private static var word: Int { MemoryLayout<UInt>.size }
+
+  /// The description of a class; nil if the class is not written in Swift.
+  @unsafe
+  private static func description(of metadata: UnsafeRawPointer) -> UnsafeRawPointer? {
+    #if canImport(Darwin)
+      guard unsafe metadata.load(fromByteOffset: 4 * word, as: UInt.self) & 2 != 0 else { return nil }
+      return unsafe metadata.load(fromByteOffset: 5 * word + 24, as: UnsafeRawPointer?.self)
+    #else
+      return unsafe metadata.load(fromByteOffset: 2 * word + 24, as: UnsafeRawPointer?.self)
+    #endif
+  }
+
+  @unsafe
+  private static func isActor(_ type: AnyClass) -> Bool {
+    let description = unsafe description(of: unsafeBitCast(type, to: UnsafeRawPointer.self))
+    return unsafe description.map { unsafe $0.load(as: UInt32.self) >> 23 & 1 == 1 } ?? false
+  }
+
   @unsafe
   private static func requiredProperties(declaredIn type: AnyClass) -> [Property] {
     let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
-    #if canImport(Darwin)
-      guard unsafe metadata.load(fromByteOffset: 32, as: UInt.self) & 2 != 0 else { return [] }
-      let place = 64
-    #else
-      let place = 40
-    #endif
-    guard let description = unsafe metadata.load(fromByteOffset: place, as: UnsafeRawPointer?.self),
-      let list = unsafe target(description + 16)
-    else { return [] }
+    guard let description = unsafe description(of: metadata), let list = unsafe target(description + 16) else {
+      return []
+    }
     let hasResilientSuperclass = unsafe description.load(as: UInt32.self) >> 29 & 1 == 1
     if hasResilientSuperclass { return [] }
-    let offsets = unsafe metadata + 8 * Int(description.load(fromByteOffset: 40, as: UInt32.self))
+    let offsets = unsafe metadata + word * Int(description.load(fromByteOffset: 40, as: UInt32.self))
     let wrapper = unsafe unsafeBitCast(Required<Never>.self, to: UnsafeRawPointer.self)
-      .load(fromByteOffset: 8, as: UnsafeRawPointer.self)
+      .load(fromByteOffset: word, as: UnsafeRawPointer.self)
     return unsafe (0..<Int(list.load(fromByteOffset: 12, as: UInt32.self))).compactMap { index in
       let record = unsafe list + 16 + 12 * index
       guard let type = unsafe target(record + 4), let name = unsafe target(record + 8) else { return nil }
@@ -75,7 +98,7 @@ final class Needs: Sendable {
       else { return nil }
       return unsafe Property(
         name: String(cString: name.assumingMemoryBound(to: CChar.self) + 1),
-        offset: offsets.load(fromByteOffset: 8 * index, as: Int.self))
+        offset: offsets.load(fromByteOffset: word * index, as: Int.self))
     }
   }
 
@@ -95,11 +118,11 @@ extension UDIAttachment {
   func meetNeeds(of object: AnyObject, at site: UDICallSite?) {
     guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return }
     let needs = Needs.of(type(of: object))
-    for property in needs.properties { needs.link(property, of: object).fill(self, of: object, at: site) }
+    for property in needs.filled { needs.link(property, of: object).fill(self, of: object, at: site) }
   }
 
   /// Whether the object requires something.
   func hasNeeds(of object: AnyObject) -> Bool {
-    PropertyLink.someAreRequired.load(ordering: .relaxed) && !Needs.of(type(of: object)).properties.isEmpty
+    PropertyLink.someAreRequired.load(ordering: .relaxed) && !Needs.of(type(of: object)).filled.isEmpty
   }
 }

@@ -1,13 +1,20 @@
-/// A dependency without which the object cannot work. It is looked up from the object's effective context when it is
-/// first read, and is held strongly until the object is attached again or detached.
+/// A dependency without which the object cannot work. It is looked up when the object is attached, and is held strongly
+/// until the object is attached again or detached.
 ///
 /// ```swift
 /// @Required var store: any Store
 /// ```
 ///
-/// If there is no such dependency, the program stops with a message that says what was looked up, from where, and why
-/// it was not found. The program also stops if the dependency's factory throws. If a value is set, the property returns
-/// this value from then on, wherever the object is attached.
+/// When the object is attached, the lookup comes before ``UDIObject/didAttachContext()``. If a provider makes the
+/// object, the lookup comes at the end of the outermost link, before `onCreate`, so two objects can require each other;
+/// like the lookups of a factory, it takes `.ancestors` unless the property names a search. If nothing is found, or a
+/// factory throws, this is reported as ``UDIMisuse/Kind/needNotMet``: in a test with the trait `.ownAppContext`, this
+/// is an issue.
+///
+/// A read of what was not found looks it up again. If there is still nothing, the program stops with a message that
+/// says what was looked up, from where, and why it was not found. A property that is read before its object is attached
+/// is looked up in ``AppContext``. A property of an actor is looked up when it is first read. If a value is set, the
+/// property returns this value from then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency> {
   @usableFromInline let link: PropertyLink

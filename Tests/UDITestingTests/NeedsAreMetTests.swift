@@ -1,0 +1,77 @@
+import Testing
+import UDI
+import UDITesting
+
+private protocol Radio: AnyObject, Sendable {}
+private final class Receiver: Radio {}
+
+private class Page: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Required var clock: any Clock
+  func didAttachContext() { Issue.record("nothing is attached") }
+}
+
+private final class PlayerPage: Page {
+  @Required(named: "kitchen") var radio: any Radio
+  @Linked var cart: (any Cart)?
+}
+
+@Suite(.ownAppContext) struct NeedsAreMetTests {
+  @Test("What a class requires and no lookup finds fails the test, without an object")
+  func classes() async throws {
+    let line = #line + 1
+    let found = try await issues { expectNeedsAreMet(by: Page.self, PlayerPage.self) }
+    #expect(found.count == 4 && found.allSatisfy { $0.sourceLocation?.line == line })
+    #expect(found.map(\.severity) == [.error, .error, .error, .warning])
+    let beginning = "Page.clock would find nothing. No UDITestingTests.Clock is registered"
+    #expect(found.first?.text.hasPrefix(beginning) == true)
+    #expect(found.contains { $0.text.hasPrefix("PlayerPage.cart would find nothing.") })
+  }
+
+  @Test("Nothing is made, and what a provider would make counts as found")
+  func nothingIsMade() {
+    AppContext.register((any Clock).self) {
+      Issue.record("nothing is made")
+      return StoppedClock()
+    }
+    expectNeedsAreMet(by: Page.self)
+  }
+
+  @Test("Where only names are registered, a class's need is a warning; its object knows the name")
+  func names() async throws {
+    AppContext.register((any Clock).self) { StoppedClock() }
+    AppContext.provide(Basket(), as: (any Cart).self)
+    AppContext.register((any Radio).self, named: "bath") { Receiver() }
+    var found = try await issues { expectNeedsAreMet(by: PlayerPage.self) }
+    #expect(found.map(\.severity) == [.warning])
+    let page = PlayerPage()
+    found = try await issues { expectNeedsAreMet(by: page) }
+    #expect(found.map(\.severity) == [.error])
+    AppContext.register((any Radio).self, named: "kitchen") { Receiver() }
+    expectNeedsAreMet(by: page)
+    page.radio = Receiver()
+    AppContext.unregister(UDIKey<any Radio>(named: "kitchen"))
+    expectNeedsAreMet(by: page)
+  }
+
+  @Test("An unregistered service is found by the test that opens the screen")
+  func opening() async throws {
+    let found = try await issues { _ = Guest2().attached(to: AppContext) }
+    #expect(found.count == 1 && found[0].text.contains("Guest2.clock needs it"))
+  }
+
+  @Test("What providers make has what it requires, or fails the test")
+  func everythingIsMade() async throws {
+    AppContext.register(Guest2.self) { Guest2() }
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1 && found[0].text.contains("Guest2.clock needs it"))
+    AppContext.register((any Clock).self) { StoppedClock() }
+    await expectEverythingIsMade()
+  }
+}
+
+private final class Guest2: UDIFinalObject, @unchecked Sendable {
+  // Unchecked: only one test uses an instance, one step after another.
+  let _attachedContext = UDIAttachment()
+  @Required var clock: any Clock
+}
