@@ -84,15 +84,19 @@ extension UDIContext {
     let availability = Availability(followed.count) { found in
       var rest = found[...]
       func next<Dependency>(_ type: Dependency.Type) throws -> Dependency {
-        guard let dependency = rest.popFirst()??.load(as: type) else { throw ProviderFailure.nothing }
+        guard let dependency = rest.popFirst()??() as? Dependency else { throw ProviderFailure.nothing }
         return dependency
       }
       guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
       return { try await operation(first, repeat each others) }
     }
-    let result = try await availability.run(followed) { self.explained(ProviderFailure.nothing, first.request) }
-    guard let result = result as? Result else { preconditionFailure("this is what the operation returned") }
-    return result
+    do {
+      let result = try await availability.run(followed)
+      guard let result = result as? Result else { preconditionFailure("this is what the operation returned") }
+      return result
+    } catch ProviderFailure.nothing {
+      throw explained(ProviderFailure.nothing, first.request)
+    }
   }
 
   /// Returns a function that follows one dependency, and passes what each lookup finds to an `Availability`.
@@ -101,11 +105,19 @@ extension UDIContext {
   ) -> @Sendable (Availability, Int) async -> Void {
     { availability, index in
       for await found in updates {
-        let isUnowned = found != nil && self.findsUnowned(updates.request)
-        availability.set(index, to: found.map { FoundDependency($0, holdsStrongly: isUnowned) })
+        availability.set(index, to: found.map { self.kept($0, updates.request) })
       }
-      availability.end()
+      // The context is closed or gone. (Or the task is cancelled; then the outcome does not matter.)
+      availability.end(with: .failure(ProviderFailure.nothing))
     }
+  }
+
+  /// Keeps what a lookup has found: strongly only if it is a value, or if nothing else might hold it.
+  private func kept<Dependency: Sendable>(_ dependency: Dependency, _ request: LookupRequest) -> Availability.Found {
+    guard !findsUnowned(request), let form = StoredForm.of(dependency, as: Dependency.self) else { return { dependency } }
+    let entry = WeakEntry(form)
+    withExtendedLifetime(dependency) {}
+    return { entry.load(as: Dependency.self) }
   }
 
   /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
