@@ -21,5 +21,10 @@ public import UDI
 public func expectEverythingIsMade(
   in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) async {
-  for failure in await context.failuresToMakeEverything() { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+  let notMade = await context.failuresToMake()
+  // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
+  let notConforming = await context.failuresToMake(forAliases: true).filter {
+    if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
+  }
+  for failure in notMade + notConforming { Issue.record("\(failure)", sourceLocation: sourceLocation) }
 }

@@ -18,8 +18,10 @@ package struct AuditNotice {
     case moved
     /// The object is an instance that a provider keeps strongly.
     case owned
-    /// The object is a provider. It might be an alias, which has no factory.
-    case provider(isAlias: Bool)
+    /// The object is a provider with a factory.
+    case provider
+    /// The object is an alias of a provider.
+    case alias
     /// The object is a provider's closer, which holds a user's closure.
     case closer
     /// The object is the user's storage of a provider, an `any UDIStorage`.
@@ -30,7 +32,7 @@ package struct AuditNotice {
   package let object: AnyObject
   /// The node of the context that the notice is about.
   package let node: Node
-  /// The context; nil if it is going away, and in what `forEachBound` and `forEachHeld` list.
+  /// The context; nil if it is going away, and in what `Node.contents` lists.
   package let context: UDIContext?
   /// Where the object may be released. If it was only attached, this is not known, so the main actor is assumed.
   package var reach = UDIReach.mainActor
@@ -50,9 +52,11 @@ package struct AuditNotice {
 
   /// Sends the notice.
   private func send(_ garbage: inout Garbage) {
-    // Otherwise, `node.context` might be nil when something is bound there next.
-    if let context { node.remember(context) }
     unsafe Self.receive(self, &garbage)
+    guard let context else { return }
+    // Otherwise, `node.context` might be nil when something is bound there next.
+    node.remember(context)
+    garbage.add(context)
   }
 }
 
@@ -63,9 +67,7 @@ extension AuditNotice {
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
-    let context = node.context
-    AuditNotice(.registered, object, as: entry, in: node, context: context).send(&garbage)
-    if let context { garbage.add(context) }
+    AuditNotice(.registered, object, as: entry, in: node, context: node.context).send(&garbage)
     garbage.add(object, of: entry)
   }
 
@@ -82,10 +84,7 @@ extension AuditNotice {
       AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
         .send(&garbage)
     }
-    if let present = attachment.context {
-      send(.present, present, at: nil)
-      garbage.add(present)
-    }
+    if let present = attachment.context { send(.present, present, at: nil) }
     if let new { send(.attached, new, at: site) }
   }
 
@@ -107,27 +106,21 @@ extension Node {
   /// This node and the nodes below it, breadth-first.
   package var branch: [Node] { BreadthFirst(self).map(\.node) }
 
-  /// Calls `body` with a notice of each live object that is bound here.
-  package func forEachBound(_ garbage: inout Garbage, _ body: (AuditNotice) -> Void) {
-    treeLocked.bindings.forEachEntry { entry in
-      guard let object = entry.binding.liveObject(&garbage) else { return }
-      body(AuditNotice(.present, object, as: entry.binding, in: self, context: nil))
-    }
-  }
-
-  /// Calls `body` with a notice of each provider of the context, and of each instance, closer and storage that the
-  /// provider holds.
-  package func forEachHeld(_ body: (AuditNotice) -> Void) {
-    var providers: [Provider] = []
-    treeLocked.providers.forEach { providers.append($0.provider) }
-    for provider in providers.inOrder(of: { UInt64($0.serial) }) {
-      func pass(_ kind: AuditNotice.Kind, _ object: AnyObject) {
-        body(AuditNotice(kind, object, as: provider, in: self, context: nil))
+  /// A notice of each live object that is bound here, of each provider, and of what each provider holds: instances, its
+  /// closer, and its storages. The garbage keeps the bound objects alive.
+  package func contents(_ garbage: inout Garbage) -> [AuditNotice] {
+    var contents: [AuditNotice] = []
+    for entry in allEntries {
+      func add(_ kind: AuditNotice.Kind, _ object: AnyObject) {
+        contents.append(AuditNotice(kind, object, as: entry, in: self, context: nil))
       }
-      provider.forEachOwned { pass(.owned, $0) }
-      pass(.provider(isAlias: provider is Alias), provider)
-      if let closer = provider.closer { pass(.closer, closer) }
-      for storage in provider.storages { pass(.storage, storage) }
+      if entry is Binding, let object = entry.liveObject(&garbage) { add(.present, object) }
+      guard let provider = entry as? Provider else { continue }
+      provider.forEachOwned { add(.owned, $0) }
+      add(provider is Alias ? .alias : .provider, provider)
+      if let closer = provider.closer { add(.closer, closer) }
+      for storage in provider.storages { add(.storage, storage) }
     }
+    return contents
   }
 }

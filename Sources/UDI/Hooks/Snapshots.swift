@@ -8,13 +8,13 @@ extension Node {
   package func sightings(_ garbage: inout Garbage) -> [(entry: UDIEntry, addresses: [UInt])] {
     allEntries.map { source in
       let sighting = Sighting(source, &garbage)
-      return (sighting.entry.timeless, sighting.addresses)
+      return (sighting.entry.timeless, [Unretained(source).address, sighting.object?.address].compactMap(\.self))
     }
   }
 
   /// The bindings that were recorded as removed from the context, in the order in which they were removed.
   package func removedBindings(_ garbage: inout Garbage) -> [UDIEntry] {
-    UDIRecording.allRecords(in: self).map { Sighting($0, &garbage).entry.timeless }
+    UDIRecording.allRecords(in: self).map { $0.entry(&garbage).timeless }
   }
 
   /// The keys of everything in the context, and of the bindings that were recorded as removed from it.

@@ -192,7 +192,7 @@ extension BindingAudit {
       update(object, at: node, &garbage) { $0.notePath(of: node) }
     case .moved:
       for audit in unsafe all where audit.knows(object) { audit.update(object, &garbage) { $0.notePath(of: node) } }
-    case .owned, .provider, .closer, .storage: break
+    default: break
     }
   }
 
@@ -252,12 +252,9 @@ extension BindingAudit {
 
   /// Records all objects that are bound or owned at the given node or below it. Called before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
-    var present: [AuditNotice] = []
-    for node in root.branch {
-      node.forEachBound(&garbage) { present.append($0) }
-      node.forEachHeld { if case .owned = $0.kind { present.append($0) } }
+    for notice in root.branch.flatMap({ $0.contents(&garbage) }) where [.present, .owned].contains(notice.kind) {
+      notePresent(notice, &garbage)
     }
-    for notice in present { notePresent(notice, &garbage) }
   }
 
   /// Removes the subjects whose objects have been released.

@@ -156,8 +156,7 @@ final class ReferenceGraph {
   /// The edges to the children of a context, to its providers, and to the instances and closers that the providers
   /// keep.
   private func edges(of context: UDIContext) -> [Edge] {
-    var held: [AuditNotice] = []
-    context.change { node, _ in node.forEachHeld { held.append($0) } }
+    let held = context.change { node, garbage in node.contents(&garbage).filter { $0.kind != .present } }
     return context.children.map { Edge(target: index(of: $0), steps: "") }
       + held.compactMap { notice -> Edge? in
         guard let key = notice.key, let site = notice.site else { return nil }

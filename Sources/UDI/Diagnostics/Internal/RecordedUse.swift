@@ -105,7 +105,7 @@ extension Entry {
   /// provider keeps. Nil if this entry has been removed from its context.
   var registeredEntry: Entry? {
     if node == nil { return nil }
-    guard let made = self as? InstanceEntry, !(made is Substitute) else { return self }
+    guard let made = self as? InstanceEntry, !made.isOverride else { return self }
     return made.maker
   }
 }

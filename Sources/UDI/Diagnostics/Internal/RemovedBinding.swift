@@ -6,12 +6,12 @@ final class RemovedBinding {
   fileprivate let number: UInt64
   /// When the binding was replaced, withdrawn, or found to be dead. If the object's attachment knew that the object was
   /// bound (see `BindRequest.tellAttachment`), the release was noticed at once, so this is the time of the release.
-  let time = ContinuousClock.now
+  private let time = ContinuousClock.now
   /// The instance, which can still be alive if the binding was replaced or withdrawn. Reading this weak reference makes
   /// a strong one, which must not be released under the tree lock.
-  private(set) weak var object: AnyObject?
+  private weak var object: AnyObject?
   /// Where the instance may be used.
-  let reach: UDIReach
+  private let reach: UDIReach
 
   /// The record before this one, of the same key and context.
   fileprivate var earlier: RemovedBinding?
@@ -24,8 +24,17 @@ final class RemovedBinding {
   }
 
   // Records that have been dropped are not given out.
-  var entry: UDIEntry { content!.entry }
   var key: KeyIdentity { content!.key }
+
+  /// Describes the binding as it is now.
+  func entry(_ garbage: inout Garbage) -> UDIEntry {
+    var entry = content!.entry
+    entry.isAlive = liveObject(&garbage) != nil
+    entry.deadFor = time.duration(to: .now)
+    return entry
+  }
+
+  fileprivate func liveObject(_ garbage: inout Garbage) -> AnyObject? { garbage.held(object, reach) }
 
   /// Forgets what was recorded. The records before this one have been dropped, too, because they are older.
   fileprivate func drop() { (content, earlier, object) = (nil, nil, nil) }
@@ -79,7 +88,7 @@ extension UDIRecording {
       var later: RemovedBinding?
       var count = 0
       for record in last.kept where count < capacityOfKey {
-        guard let object = garbage.held(record.object, record.reach), Unretained(object).address != new.form.address
+        guard let object = record.liveObject(&garbage), Unretained(object).address != new.form.address
         else { continue }
         if let later { later.earlier = record } else { extras.removedBindings[new.keyID] = record }
         (later, count) = (record, count + 1)

@@ -7,7 +7,7 @@ extension Survey {
   ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
   func cause(of request: LookupRequest, with arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause {
     if let answer {
-      if request.reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
+      if request.reach == .anywhere, answer.sighting.source.reach == .mainActor { return .notSendable }
       return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(answer.place)
     }
     if case .contextClosed = explanation.cause { return explanation.cause }
@@ -62,7 +62,7 @@ extension Survey {
     let isolation = provider.isolation
     let mayRun = isForMainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
     if !mayRun { return .isolatedElsewhere(isolation.name) }
-    return found.sighting.failure.map { $0.cause ?? .failed(found.place, message: $0.message) }
+    return Tree.change { _ in provider.failure }.map { $0.cause ?? .failed(found.place, message: $0.message) }
   }
 }
 

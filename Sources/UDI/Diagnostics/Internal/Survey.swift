@@ -96,7 +96,7 @@ final class Survey {
     firstDead = firstDead ?? own.first?.source
     var findings = own.map(\.entry)
     for record in UDIRecording.records(of: key, in: node).prefix(Self.enoughRecords) {
-      findings.append(Sighting(record, &garbage).entry)
+      findings.append(record.entry(&garbage))
     }
     node.shared.slots.forEach { slot in
       guard slot.state.depth == 0, let other = slot.state.best.read({ $0.key === key ? nil : $0 }) else { return }

@@ -121,7 +121,7 @@ extension Entry {
   ) -> LookupAnswer {
     switch kind {
     case .observed, .owned, .boxed:
-      return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
+      return (self as? InstanceEntry).map { .provided($0.isOverride ? $0 : $0.maker) } ?? .nothing
     case .binding where behindBindings && !registered.isRefused(to: wanted.reach):
       if liveObject(&garbage) == nil { return .undecided }
       return node?.provider(keyID).map { .provided($0) } ?? .nothing

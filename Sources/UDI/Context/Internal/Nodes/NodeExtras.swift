@@ -23,7 +23,7 @@ final class NodeExtras {
   /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
   /// context.
   var bindingsElsewhere = ObjectSet()
-  /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
-  /// in force.
-  var overrides: [Substitute] = []
+  /// The overrides, with which tests replace what the context has: providers that show the value. If a key has several,
+  /// the one that was added last is in force.
+  var overrides: [Provider] = []
 }
