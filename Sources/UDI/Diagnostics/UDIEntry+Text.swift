@@ -20,7 +20,7 @@ extension UDIEntry: CustomStringConvertible {
 // MARK: - The parts of sentences
 
 extension UDIEntry {
-  var key: String { describeKey(typeName, name) }
+  package var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   /// The file and the line of the registration.
   package var site: String { spelled("\(fileID):\(line)") }
@@ -50,12 +50,9 @@ extension UDIEntry {
     let what: Message =
       switch kind {
       case .live: "\(object), bound"
-      case .dead: "\(object), dead\(age == nil ? "" : " for ")\(age ?? ""), bound"
+      case .dead: "\(object), dead\(age.map { " for \($0)" } ?? ""), bound"
       case .replaced, .withdrawn:
-        """
-        \(object), \(end)\(age == nil ? "" : " ")\(age ?? "")\(age == nil ? "" : " ago") and \
-        \(isAlive ? "still alive" : "dead by now"), bound
-        """
+        "\(object), \(end)\(age.map { " \($0) ago" } ?? "") and \(isAlive ? "still alive" : "dead by now"), bound"
       case .kept: "\(object), kept by the \(provider) registered"
       case .provider: "the \(provider) registered"
       case .override: "\(object), put there by a test,"
@@ -100,14 +97,13 @@ extension UDIEntry.Failure {
 }
 
 extension Duration {
-  fileprivate var inWords: String { words.text }
-
-  private var words: Message {
-    switch self {
-    case ..<Duration.seconds(1): "less than a second"
-    case ..<Duration.seconds(120): "\(components.seconds) s"
-    case ..<Duration.seconds(7200): "\(components.seconds / 60) min"
-    default: "\(components.seconds / 3600) h"
+  fileprivate var inWords: String {
+    let seconds = components.seconds
+    return switch seconds {
+    case ..<1: "less than a second"
+    case ..<120: "\(seconds) s"
+    case ..<7200: "\(seconds / 60) min"
+    default: "\(seconds / 3600) h"
     }
   }
 }

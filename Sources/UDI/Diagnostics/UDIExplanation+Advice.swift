@@ -23,10 +23,10 @@ extension UDIExplanation {
       dependency is found under exactly the types that it was registered under.
       """
     case .outOfReach(let place): adviceOutOfReach(of: place)
-    case .inScope where isInFactory && makesWhatIsKept:
+    case .inScope where isInFactory:
       """
-      The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope. \
-      Or register it as \(lifetimesOfAsker), and link from inside.
+      The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope, or as \
+      `.unique` or `.graph`, whose factories are given the context that asks; and link from inside.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
@@ -45,7 +45,10 @@ extension UDIExplanation {
       made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor.
       """
     case .asynchronous(nil):
-      "Await `obtain`, which makes it. Or register it as `.context`, and await `warmUp` when the program starts."
+      """
+      Await `obtain`, which makes it; so can an asynchronous factory that needs it: `try await context.obtain()`. Or \
+      register it as `.context`, and await `warmUp` when the program starts.
+      """
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
       """
@@ -70,9 +73,6 @@ extension UDIExplanation {
     }
   }
 
-  /// The lifetimes with which a factory is not tied to the context of its provider.
-  private var lifetimesOfAsker: String { "`.unique` or `.graph`, whose factories are given the context that asks" }
-
   /// Advice for a dependency that is registered where the lookup does not look.
   private func adviceOutOfReach(of place: Place) -> Message {
     if fullPath.starts(with: place.fullPath) {
@@ -83,10 +83,10 @@ extension UDIExplanation {
       return "No search enters a sibling branch: register it in \(shared), which is above both, or link from there."
     }
     if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
-    let remedy = makesWhatIsKept ? "Register the provider as \(lifetimesOfAsker); or register" : "Register"
     return """
       While a factory runs, lookups from its context go up, so that no instance is made from what may end earlier. \
-      \(remedy) \(key) further up; or, if this is what you want, have the factory name `search: .lineage`.
+      Register \(key) further up, or what needs it further down; or, if this is what you want, have the factory name \
+      `search: .lineage`.
       """
   }
 }

@@ -112,12 +112,12 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   private var describeEquallyNear: String {
-    let others = equallyNear
-    guard let other = others.first else { return "" }
-    let rule = "the branch that was added first comes first."
-    if others.count == 1 { return spelled(" Another one is equally near, in \(other.context): \(rule)") }
-    let number: Message = contexts.count < Self.enoughContexts ? "\(others.count)" : "At least \(others.count)"
-    return spelled(" \(number.text) others are equally near, in \(other.context) and elsewhere: \(rule)")
+    let count = equallyNear.count
+    guard let other = equallyNear.first else { return "" }
+    let bound = contexts.count < Self.enoughContexts ? "" : "At least "
+    let others: Message = count == 1 ? "Another one is" : "\(bound)\(count) others are"
+    let place: Message = count == 1 ? "in \(other.context)" : "in \(other.context) and elsewhere"
+    return spelled(" \(others.text) equally near, \(place.text): the branch that was added first comes first.")
   }
 
   /// A phrase for the contexts where the lookup looks.
@@ -129,7 +129,7 @@ extension UDIExplanation: CustomStringConvertible {
       case .local: " itself"
       case .ancestors: " and above"
       }
-    return spelled("in \(start)\(directions)")
+    return spelled("in \(quoted(fullPath))\(directions)")
   }
 
   private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
@@ -145,7 +145,7 @@ extension UDIExplanation {
     guard !fullPath.isEmpty else { return [] }
     let count = contexts.count + omittedCount
     let number: Message = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
-    var lines = [spelled("Looked \(direction), in \(number.text):")]
+    var lines = [spelled("Looked \(range) (.\(search.rawValue)), at \(number.text):")]
     for context in contexts {
       let findings = context.findings.map { $0.listed(for: key) }
       let list = findings.isEmpty ? "nothing" : findings.joined(separator: "; ")
@@ -160,17 +160,6 @@ extension UDIExplanation {
     }
     return lines
   }
-
-  private var direction: String {
-    let directions =
-      switch search {
-      case .lineage: "downwards, breadth-first, then upwards"
-      case .descendants: "downwards, breadth-first"
-      case .local: "alone"
-      case .ancestors: "upwards"
-      }
-    return spelled("\(search == .local ? "in" : "from") \(start) \(directions) (.\(search.rawValue))")
-  }
 }
 
 // MARK: - The parts of sentences
@@ -180,8 +169,6 @@ extension UDIExplanation {
   var key: String { describeKey(typeName, name) }
   @inline(never)
   var type: String { describeType(typeName) }
-  /// The context where the lookup begins.
-  private var start: String { quoted(fullPath) }
 }
 
 extension UDIExplanation.Place {

@@ -53,7 +53,7 @@ extension UDILinkError.Step {
   init(_ provider: Provider, parameter: Int?) {
     self.init(
       kind: .provider, typeName: provider.key.type.text, name: provider.key.name?.description, parameter: parameter,
-      fileID: provider.site.fileID, line: provider.site.line, canWait: provider.isAsynchronous)
+      fileID: provider.site.fileID, line: provider.site.line)
   }
 }
 

@@ -37,9 +37,9 @@ package struct AuditNotice {
   /// Where the object may be released. If it was only attached, this is not known, so the main actor is assumed.
   package var reach = UDIReach.mainActor
   package var attachment: UDIAttachment?
-  /// The key of the binding or of the provider.
-  package var key: KeyIdentity?
-  /// The call that has bound or attached the object, or has registered the provider.
+  /// The binding or the provider; nil if the object was attached.
+  package var entry: UDIEntry?
+  /// The call that has attached the object.
   package var site: UDICallSite?
 
   /// The number of running audits.
@@ -67,7 +67,7 @@ extension AuditNotice {
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
-    AuditNotice(.registered, object, as: entry, in: node, context: node.context).send(&garbage)
+    AuditNotice(.registered, object, as: entry, in: node, context: node.context, &garbage).send(&garbage)
     garbage.add(object, of: entry)
   }
 
@@ -94,9 +94,12 @@ extension AuditNotice {
     AuditNotice(kind: kind, object: context, node: node, context: context, reach: .anywhere).send(&garbage)
   }
 
-  fileprivate init(_ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?) {
+  fileprivate init(
+    _ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?, _ garbage: inout Garbage
+  ) {
+    let sighting = Sighting(entry.registeredEntry ?? entry, &garbage)
     self.init(
-      kind: kind, object: object, node: node, context: context, reach: entry.reach, key: entry.key, site: entry.site)
+      kind: kind, object: object, node: node, context: context, reach: entry.reach, entry: sighting.entry)
   }
 }
 
@@ -112,7 +115,7 @@ extension Node {
     var contents: [AuditNotice] = []
     for entry in allEntries {
       func add(_ kind: AuditNotice.Kind, _ object: AnyObject) {
-        contents.append(AuditNotice(kind, object, as: entry, in: self, context: nil))
+        contents.append(AuditNotice(kind, object, as: entry, in: self, context: nil, &garbage))
       }
       if entry is Binding, let object = entry.liveObject(&garbage) { add(.present, object) }
       guard let provider = entry as? Provider else { continue }

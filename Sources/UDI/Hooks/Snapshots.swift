@@ -14,11 +14,11 @@ extension Node {
 
   /// The bindings that were recorded as removed from the context, in the order in which they were removed.
   package func removedBindings(_ garbage: inout Garbage) -> [UDIEntry] {
-    UDIRecording.allRecords(in: self).map { $0.entry(&garbage).timeless }
+    UDIRecording.records(in: self).map { $0.entry(&garbage).timeless }
   }
 
   /// The keys of everything in the context, and of the bindings that were recorded as removed from it.
-  package var allKeys: [KeyIdentity] { allEntries.map(\.key) + UDIRecording.allRecords(in: self).map(\.key) }
+  package var allKeys: [KeyIdentity] { allEntries.map(\.key) + UDIRecording.records(in: self).map(\.key) }
 }
 
 extension UDIRecording {
@@ -40,9 +40,8 @@ extension UDIRecording {
 }
 
 extension UDIContext {
-  /// Explains a lookup on the main actor, wherever this method is called.
+  /// Explains a lookup on the main actor.
   package func explanation(of key: KeyIdentity, _ search: UDISearch?) -> UDIExplanation {
-    let request = LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search)
-    return explanation(of: request, isForMainActor: true)
+    explanation(of: LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search))
   }
 }

@@ -53,24 +53,9 @@ public struct UDIWarmUpError: Error, Sendable {
   public let failures: [UDIFailure]
 }
 
-extension UDIFailure {
-  /// The error, without what needed the dependency: two dependencies may lack the same one.
-  fileprivate var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
-}
-
 extension UDIWarmUpError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be made because of it.
-  public var description: String {
-    if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
-    let causes = failures.map(\.cause)
-    var lines = ["\(failures.count) dependencies could not be made:"]
-    for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
-      lines.append("  \(failures[index])")
-      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
-      if !others.isEmpty { lines.append("    For the same reason: \(others.joined(separator: ", "))") }
-    }
-    return lines.joined(separator: "\n")
-  }
+  public var description: String { UDIFailure.describe(failures, "made") }
 }
 
 // MARK: - What there is to make

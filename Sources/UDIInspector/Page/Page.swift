@@ -53,9 +53,8 @@ private func page(policy: String, head: String, end: String = "") -> String {
     <p id="counts"></p>
     <div class="search" role="search">
       <label class="unseen" for="search">Search contexts, types, names and classes</label>
-      <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false"
+      <input id="search" type="search" placeholder="Search (/)" autocomplete="off" spellcheck="false"
         aria-describedby="found" aria-keyshortcuts="/">
-      <kbd aria-hidden="true">/</kbd>
     </div>
     <p id="found" role="status"></p>
     <p id="live"><span id="pulse" aria-hidden="true"></span><span id="status" role="status">Loading</span></p>

@@ -10,9 +10,8 @@ let treeScript = #"""
   let tree = null
   // The rows of the tree as it is shown now, including those out of view; and the index of each row, by its id.
   let rows = [], placeByID = new Map()
-  // The contexts that are unfolded in normal use (`open`), and those that are unfolded while only the matches of a
-  // search are shown (`openInSearch`).
-  const open = new Set(), openInSearch = new Set()
+  // The contexts that are unfolded. While only the matches of a search are shown, all contexts are.
+  const open = new Set()
   let selectedID = null, words = []
   // The elements of the rows that are drawn, by id.
   const shown = new Map()
@@ -83,10 +82,9 @@ let treeScript = #"""
       const row = pending.pop()
       rows.push(row)
       if (!row.of.isContext) continue
-      let inside = [...row.of.entries, ...row.of.children].filter(isShown)
-      if (inside.length === 0 && openInSearch.has(row.of.id)) inside = [...row.of.entries, ...row.of.children]
-      row.hasInside = row.of.entries.length + row.of.children.length > 0
-      row.isOpen = words.length > 0 ? inside.length > 0 : row.hasInside && open.has(row.of.id)
+      const inside = [...row.of.entries, ...row.of.children].filter(isShown)
+      row.hasInside = inside.length > 0
+      row.isOpen = row.hasInside && (words.length > 0 || open.has(row.of.id))
       if (!row.isOpen) continue
       for (let index = inside.length - 1; index >= 0; index -= 1) {
         pending.push({ of: inside[index], level: row.level + 1, position: index + 1, size: inside.length })

@@ -69,19 +69,16 @@ package final class BindingAudit: Sendable {
     let contextID: ObjectIdentifier?
     /// The tags from the root to the context.
     package let path: [String]
-    /// The key of the registration; nil for an attachment.
-    let key: KeyIdentity?
-    /// The call that made the registration or attachment. For an object that a provider made, the call that registered
-    /// the provider. Nil if the call is not known.
+    /// The registration, or that of the provider that made the object; nil for an attachment.
+    package let entry: UDIEntry?
+    /// The call that made the attachment. For an object that a provider made, the call that registered the provider.
+    /// Nil if the call is not known.
     package let site: UDICallSite?
 
     package var isContextAlive: Bool { context != nil }
-    /// The type of the registration; nil for an attachment.
-    package var typeName: String? { key?.typeName }
-    package var name: String? { key?.name?.description }
 
     init(_ notice: AuditNotice, path: [String]) {
-      (context, key, site) = (notice.context, notice.key, notice.site)
+      (context, entry, site) = (notice.context, notice.entry, notice.site)
       contextID = notice.context.map { ObjectIdentifier($0) }
       self.path = path
     }
@@ -291,7 +288,7 @@ extension BindingAudit.Subject {
     let id = notice.context.map { ObjectIdentifier($0) }
     // `isContextAlive` reads a weak reference, which is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
-      id != nil && $0.contextID == id && $0.key === notice.key && $0.isContextAlive
+      id != nil && $0.contextID == id && $0.entry?.key == notice.entry?.key && $0.isContextAlive
     }
     if !isRepeated { notes.append(BindingAudit.Note(notice, path: notice.node.fullPath)) }
   }

@@ -88,7 +88,7 @@ struct ExplainTests {
       explanation.description == """
         UDITests.Service is out of reach: it is registered in "App / Account", at \(file):\(line), and was looked for in "App / Shop", below and above.
         No search enters a sibling branch: register it in "App", which is above both, or link from there.
-        Looked from "App / Shop" downwards, breadth-first, then upwards (.lineage), in 2 contexts:
+        Looked in "App / Shop", below and above (.lineage), at 2 contexts:
           "App / Shop": nothing
           "App": nothing
         Elsewhere, "App / Account": Plain, bound at \(file):\(line)

@@ -36,11 +36,6 @@ final class Survey {
       key.type.firstType, named: key.name, search: first.direction(of: search), cause: .notRegistered)
     explanation.fullPath = first.fullPath
     explanation.isInFactory = search == nil && first.isHandedToFactory
-    if explanation.isInFactory {
-      let making =
-        Resolution.current.read { $0.runningProviders } + [AsyncCall.current?.provider].compactMap(\.self)
-      explanation.makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
-    }
     first.visit(explanation.search) { branch in
       addBranch(branch, limit: limit)
       return answer != nil || explanation.isAbridged ? () : nil
@@ -95,7 +90,7 @@ final class Survey {
     answer = answer ?? found(among: own, at: node)
     firstDead = firstDead ?? own.first?.source
     var findings = own.map(\.entry)
-    for record in UDIRecording.records(of: key, in: node).prefix(Self.enoughRecords) {
+    for record in UDIRecording.records(of: key, in: node).reversed().prefix(Self.enoughRecords) {
       findings.append(record.entry(&garbage))
     }
     node.shared.slots.forEach { slot in
@@ -156,12 +151,10 @@ final class Survey {
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
   /// been released. These are the only entries for which `found` returns nil.
   private func nearestPlace(below first: Node) -> UDIExplanation.Place? {
-    while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
+    while let entry = first.nearestEntry(key.id, .descendants)?.object {
       garbage.add(entry)
       if let node = entry.node, let found = found(among: sightings(of: key, at: node), at: node) { return found.place }
       entry.withdraw(&garbage)
-      // If `withdraw` has not removed the entry, give up, because otherwise this loop would never end.
-      if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil
   }
