@@ -27,19 +27,10 @@ extension UDIEntry {
   /// Whether this is a binding whose object a lookup does not find any more.
   package var isGone: Bool { kind == .dead || kind == .replaced || kind == .withdrawn }
 
-  /// A phrase that says what a lookup finds or found.
+  /// A phrase for the object of a binding.
   ///
   /// - Parameter place: A phrase for the context, such as `in "App"`.
-  func found(_ place: String) -> String { phrase(place).text }
-
-  private func phrase(_ place: String) -> Message {
-    switch kind {
-    case .live, .dead, .replaced, .withdrawn: "the \(object) bound \(place) at \(site)"
-    case .kept: "the \(object) that the provider \(place) has made, registered at \(site)"
-    case .provider: "the provider \(place) makes one, registered at \(site)"
-    case .override: "the \(object) that a test has put \(place), at \(site)"
-    }
-  }
+  func bound(_ place: String) -> String { spelled("the \(object) bound \(place) at \(site)") }
 
   /// A phrase that says what a context has, for a list.
   ///

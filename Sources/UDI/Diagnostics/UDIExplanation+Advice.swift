@@ -30,7 +30,7 @@ extension UDIExplanation {
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `object.attach(to: context)`, or `attached(to:)`."
-    case .notRegistered where isUncertain:
+    case .notRegistered where doubt != nil:
       "If one was bound, hold it for as long as it is needed. If none was, provide, bind or register one as \(type)."
     case .notRegistered:
       "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
@@ -57,10 +57,9 @@ extension UDIExplanation {
       """
     case .argumentNotSendable:
       """
-      Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that \
-      does not require that. Or pass arguments of exactly the types that the factory wants, which may be neither \
-      generic, as arrays and optionals are, nor private: a Sendable struct of your own can hold them. Or register the \
-      factory on the main actor.
+      Link it where the compiler sees that the dependency and all arguments are Sendable; generic code has to require \
+      that. Or pass the arguments in a Sendable struct of your own that is neither generic nor private. Or register \
+      the factory on the main actor.
       """
     case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."

@@ -109,10 +109,9 @@ extension UDILinkError: CustomStringConvertible {
   /// The chain in one line; nil if the asker is not known.
   private var way: String? {
     guard chain.count > 1 else { return nil }
-    let omitted = chain.count - 2 * Self.shownAtEachEnd
-    if omitted <= 1 { return chain.map(\.description).joined(separator: " → ") }
-    let ends = [chain.prefix(Self.shownAtEachEnd), chain.suffix(Self.shownAtEachEnd)]
-    return ends.map { $0.map(\.description).joined(separator: " → ") }.joined(
-      separator: spelled(" → … \(omitted) more … → "))
+    var steps = chain.map(\.description)
+    let omitted = steps.dropFirst(Self.shownAtEachEnd).dropLast(Self.shownAtEachEnd).indices
+    if omitted.count > 1 { steps[omitted] = [spelled("… \(omitted.count) more …")] }
+    return steps.joined(separator: " → ")
   }
 }

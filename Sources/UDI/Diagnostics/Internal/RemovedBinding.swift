@@ -79,7 +79,7 @@ extension UDIRecording {
     of binding: Binding, ifAlive alive: UDIEntry.Kind?, ifDead dead: UDIEntry.Kind? = .dead,
     by end: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
-    let object = garbage.held(binding.object, binding.reach)
+    let object = binding.liveObject(&garbage)
     // `isOn` is read under the tree lock, so that nothing is recorded after `removeAllRecords`. (The callers have read
     // it under the same lock, but only to save this call.)
     guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }

@@ -3,10 +3,11 @@
 final class Availability: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
   typealias Operation = @Sendable () async throws -> any Sendable
-  /// Returns what a lookup has found, if it is still alive. An object that something else holds is held weakly, so that
-  /// waiting for the other dependencies does not keep it alive.
-  typealias Found = @Sendable () -> (any Sendable)?
+  /// Returns what a lookup has found, if it is still alive.
+  typealias Found = @Sendable () -> Instance?
 
+  private let context: UDIContext
+  private let requests: [LookupRequest]
   /// What the lookups found last.
   private var found: [Found?]
   /// The number of the last change to `found`.
@@ -17,27 +18,18 @@ final class Availability: @unchecked Sendable {
   /// Makes the operation from what was found. Returns nil if something is no longer alive.
   private let makeOperation: @Sendable ([Found?]) -> Operation?
 
-  init(_ count: Int, _ makeOperation: @escaping @Sendable ([Found?]) -> Operation?) {
-    found = Array(repeating: nil, count: count)
-    self.makeOperation = makeOperation
-  }
-
-  /// Notes what a lookup has found.
-  func set(_ index: Int, to dependency: Found?) {
-    // The old value must not be released while the lock is held, because releasing it might run user code.
-    var dependency = dependency
-    Tree.change { _ in
-      swap(&found[index], &dependency)
-      number += 1
-      changes.wakeForChange()
-    }
+  init(
+    _ context: UDIContext, _ requests: [LookupRequest], _ makeOperation: @escaping @Sendable ([Found?]) -> Operation?
+  ) {
+    (self.context, self.requests, self.makeOperation) = (context, requests, makeOperation)
+    found = Array(repeating: nil, count: requests.count)
   }
 
   /// Notes how the call ends, unless that is known already.
   ///
   /// - Parameter number: The number of the change after which an operation began whose outcome this is. After a later
   ///   change, the operation has been cancelled, and its outcome does not matter. Nil if no operation runs any more.
-  func end(with outcome: Result<any Sendable, any Error>, after number: Int? = nil) {
+  private func end(with outcome: Result<any Sendable, any Error>, after number: Int? = nil) {
     Tree.change { _ in
       guard self.outcome == nil, number == nil || number == self.number else { return }
       self.outcome = outcome
@@ -47,18 +39,43 @@ final class Availability: @unchecked Sendable {
 
   /// Runs the operation whenever all dependencies are there, until the operation ends by itself.
   ///
-  /// - Parameter followers: Each follows one of the dependencies, and calls `set` and `end`.
-  nonisolated(nonsending) func run(
-    _ followers: [@Sendable (Availability, Int) async -> Void]
-  ) async throws -> any Sendable {
+  /// - Throws: What the operation throws when it ends by itself; `CancellationError`; or `UDILinkError`, if the context
+  ///   is closed or gone.
+  nonisolated(nonsending) func run() async throws -> any Sendable {
     let outcome = await withTaskGroup(of: Void.self) { group in
-      for (index, follow) in followers.enumerated() { group.addTask { await follow(self, index) } }
+      for index in requests.indices { group.addTask { await self.follow(index) } }
       let outcome = await runAgainAndAgain()
       group.cancelAll()
       return outcome
     }
     guard let outcome else { throw CancellationError() }
-    return try outcome.get()
+    do { return try outcome.get() } catch ProviderFailure.nothing {
+      throw context.explained(ProviderFailure.nothing, requests[0])
+    }
+  }
+
+  /// Follows one of the dependencies.
+  private func follow(_ index: Int) async {
+    let watcher = Watcher(context, requests[index])
+    while let next = await watcher.next() {
+      // The old value must not be released while the lock is held, because releasing it might run user code.
+      var found = next.map { keep($0, requests[index]) }
+      Tree.change { _ in
+        swap(&self.found[index], &found)
+        number += 1
+        changes.wakeForChange()
+      }
+    }
+    // The context is closed or gone. (Or the task is cancelled; then the outcome does not matter.)
+    end(with: .failure(ProviderFailure.nothing))
+  }
+
+  /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other
+  /// dependencies does not keep it alive.
+  private func keep(_ instance: Instance, _ request: LookupRequest) -> Found {
+    if instance.isBox || context.findsUnowned(request) { return { instance } }
+    let entry = withExtendedLifetime(instance) { WeakEntry(instance.form) }
+    return { entry.object.map { Instance(object: $0, form: entry.form, isBox: false) } }
   }
 
   /// - Returns: How the call ends; nil if the task was cancelled.
@@ -96,5 +113,24 @@ final class Availability: @unchecked Sendable {
       await changes.waitUnlessCancelled(waiter)
     }
     return false
+  }
+}
+
+extension UDIContext {
+  /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
+  /// releases it.
+  fileprivate func findsUnowned(_ request: LookupRequest) -> Bool {
+    let key = TypeToken.of(request.type).key(named: request.name)
+    return change { node, garbage in
+      guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else { return false }
+      garbage.add(entry)
+      switch entry.kind {
+      case .owned, .boxed: return false
+      case .observed, .provider, .graphProvider: return true
+      // An instance that a look has made may have bound itself. Then the binding is found, although nothing else may
+      // hold the instance.
+      case .binding: return entry.comesFromLook
+      }
+    }
   }
 }

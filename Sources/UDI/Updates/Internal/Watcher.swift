@@ -76,7 +76,7 @@ extension Watcher {
     return .some(found?.value(as: type, isExact: type == request.type))
   }
 
-  nonisolated(nonsending) private func next() async -> Instance?? {
+  nonisolated(nonsending) func next() async -> Instance?? {
     while let change = await nextChange(), let context {
       // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
       // it were entered after the lookup, a change in between would be missed.

@@ -59,9 +59,7 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
   final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
-    guard let object else { return nil }
-    garbage.add(object, reach)
-    return object
+    garbage.held(object, reach)
   }
 
   /// The key's id.
