@@ -79,8 +79,8 @@ extension UDIOrigin {
     let availability = Availability(context, requests) { found in
       var rest = found[...]
       func next<Dependency>(_ type: Dependency.Type) throws -> Dependency {
-        guard let dependency = rest.popFirst()??()?.value(as: type, isExact: true) else { throw ProviderFailure.nothing }
-        return dependency
+        guard let found = rest.popFirst()??()?.value(as: type, isExact: true) else { throw ProviderFailure.nothing }
+        return found
       }
       guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
       return { try await operation(first, repeat each others) }

@@ -125,7 +125,7 @@ let treeScript = #"""
     const one = row.of
     const indent = element('span', { className: 'indent' })
     indent.style.width = `${(Math.min(row.level, 24) - 1) * 18}px`
-    const parts = one.isContext ? [
+    replace(box, indent, ...one.isContext ? [
       element('span', { className: `twist ${row.hasInside ? row.isOpen ? 'down' : 'right' : 'none'}` }),
       span('tag', ...marked(one.title)), row.level > 24 ? span('badge', `level ${row.level}`) : '',
       one.isScope ? span('badge', 'scope') : '', row.isOpen ? '' : span('faint', contents(one, ' · ')),
@@ -133,9 +133,7 @@ let treeScript = #"""
       sign(one.kind), span('state', kinds[one.kind].state), typeName(one.type), span('name', ...marked(one.name)),
       span('class', ...marked(one.className)), span('lifetime', one.lifetime),
       one.failure === undefined ? '' : span('badge warning', 'failed'),
-    ]
-    const tail = element('span', { className: 'tail' }, span(`role ${role?.name}`, role?.text))
-    box.replaceChildren(...[indent, ...parts, tail].filter(part => part))
+    ], element('span', { className: 'tail' }, span(`role ${role?.name}`, role?.text)))
   }
 
   // Makes the rows in view, and removes all others. A row that has not changed keeps its element, so that a screen
@@ -150,19 +148,13 @@ let treeScript = #"""
     for (const row of drawn) {
       const one = row.of
       const role = roles.get(one.id)
-      const text = label(one, role)
-      const signature = [text, row.level, row.isOpen, one.kind, words.join(' '), role?.text].join('|')
       const box = shown.get(one.id) ?? element('div', { id: `row-${nextRow += 1}`, role: 'treeitem' })
-      if (box.signature !== signature) {
-        box.signature = signature
-        fill(box, row, role)
-        box.ariaLabel = text
-      }
+      fill(box, row, role)
       const kind = one.isContext ? 'context' : `entry ${one.kind}${kinds[one.kind].isGone ? ' past' : ''}`
       Object.assign(box, {
         rowID: one.id, className: joined(' ', 'row', kind, row === selected && 'selected', role && 'lit'),
         ariaLevel: row.level, ariaPosInSet: row.position, ariaSetSize: row.size, ariaSelected: row === selected,
-        ariaExpanded: row.hasInside ? row.isOpen : null,
+        ariaLabel: label(one, role), ariaExpanded: row.hasInside ? row.isOpen : null,
       })
       box.style.top = `${placeByID.get(one.id) * rowHeight}px`
       if (box.parentNode === null) rowsBox.append(box)

@@ -55,7 +55,7 @@ extension UDIRecording {
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     var kept = 0
     for record in records(of: new.key, in: node).reversed() {
-      if let object = record.liveObject(&garbage), Unretained(object).address != new.form.address, kept < capacityOfKey {
+      if let held = record.liveObject(&garbage), Unretained(held).address != new.form.address, kept < capacityOfKey {
         kept += 1
       } else {
         unsafe records.removeAll { $0 === record }

@@ -81,8 +81,7 @@ final class Availability: @unchecked Sendable {
   /// - Returns: How the call ends; nil if the task was cancelled.
   nonisolated(nonsending) private func runAgainAndAgain() async -> Result<any Sendable, any Error>? {
     var last = -1
-    while await waitForChange(from: last) {
-      let (now, found, outcome) = Tree.change { _ in (number, self.found, self.outcome) }
+    while let (now, found, outcome) = await state(after: last) {
       if let outcome { return outcome }
       last = now
       // The operation, and with it what it holds, is released before the next one begins.
@@ -93,7 +92,7 @@ final class Availability: @unchecked Sendable {
             self.end(with: .failure(error), after: now)
           }
         }
-        _ = await self.waitForChange(from: now)
+        _ = await self.state(after: now)
         group.cancelAll()
       }
     }
@@ -102,17 +101,11 @@ final class Availability: @unchecked Sendable {
 
   /// Waits until something else has been found than with the given number, or until it is known how the call ends.
   ///
-  /// - Returns: False if the task is cancelled.
-  nonisolated(nonsending) private func waitForChange(from last: Int) async -> Bool {
-    while !Task.isCancelled {
-      Schedule.reached(.awaitsChange)
-      let waiter = Tree.change { _ in
-        number != last || outcome != nil ? nil : changes.add(.task(nil, through: []))
-      }
-      guard let waiter else { return true }
-      await changes.waitUnlessCancelled(waiter)
-    }
-    return false
+  /// - Returns: What has been found, with its number, and how the call ends; nil if the task is cancelled.
+  nonisolated(nonsending) private func state(
+    after last: Int
+  ) async -> (Int, [Found?], outcome: Result<any Sendable, any Error>?)? {
+    await changes.waitForChange { number == last && outcome == nil ? nil : (number, found, outcome) }
   }
 }
 

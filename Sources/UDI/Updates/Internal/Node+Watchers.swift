@@ -21,17 +21,21 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers that are entered at this node, and that this concerns, that something has changed under the
-  /// given key.
-  ///
-  /// - Parameter isBelow: Whether the change was below this node. That concerns the watchers whose lookup begins here
-  ///   and goes down. A change at this node itself concerns those whose lookup gets this far.
+  /// Notifies the watchers that are entered at this node, and whose lookup gets this far, that something has changed
+  /// under the given key at this node itself.
   @inline(never)
-  func notifyWatchers(of kind: ChangeKind, to key: UInt64, below isBelow: Bool = false) {
+  func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
     treeLocked.extras?.watchers[key]?.forEach {
-      let isConcerned =
-        isBelow ? $0.nodes.first == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
-      if isConcerned { Tree.notify($0, of: kind) }
+      if !$0.finds(before: self, orThere: false) { Tree.notify($0, of: kind) }
+    }
+  }
+
+  /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
+  /// node.
+  @inline(never)
+  func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
+    treeLocked.extras?.watchers[key]?.forEach {
+      if $0.nodes.first == self, $0.direction.looks.below { Tree.notify($0, of: kind) }
     }
   }
 
@@ -40,7 +44,7 @@ extension Node {
   func notifyWatchersHereAndAbove(of key: UInt64) {
     if unsafe Watcher.count == 0 { return }
     if treeLocked.isWatched { notifyWatchers(of: .answer, to: key) }
-    for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(of: .answer, to: key, below: true) }
+    for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(of: .answer, belowTo: key) }
   }
 
   /// After this node has got a new parent or lost its parent, notifies the watchers whose lookup passes upwards through

@@ -94,16 +94,8 @@ extension Watcher {
   /// - Returns: The kind of change; nil if the context is gone or closed, if the task is cancelled, or if the consumer
   ///   has waited long enough.
   nonisolated(nonsending) private func nextChange() async -> ChangeKind? {
-    while !Task.isCancelled {
-      Schedule.reached(.awaitsChange)
-      let (kind, number) = Tree.change { _ -> (ChangeKind?, UInt64) in
-        let kind = change == .end ? .end : change.take() ?? (isLate ? .end : nil)
-        return (kind, kind == nil ? changes.add(.task(nil, through: [])) : 0)
-      }
-      if let kind { return kind == .end ? nil : kind }
-      await changes.waitUnlessCancelled(number)
-    }
-    return nil
+    let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isLate ? .end : nil) }
+    return kind == .end ? nil : kind
   }
 
   /// Whether a task is waiting for a change. Called under the tree lock.
@@ -126,5 +118,24 @@ extension Watcher {
         changes.wakeForChange()
       }
     }
+  }
+}
+
+extension Activity {
+  /// Waits for changes until there is a result. Do not call this under a lock.
+  ///
+  /// - Parameter result: Called under the tree lock, at once and after each change; nil to go on waiting.
+  /// - Returns: The result; nil if the task is cancelled.
+  nonisolated(nonsending) final func waitForChange<Result>(_ result: () -> Result?) async -> Result? {
+    while !Task.isCancelled {
+      Schedule.reached(.awaitsChange)
+      let (found, number) = Tree.change { _ -> (Result?, UInt64) in
+        let found = result()
+        return (found, found == nil ? add(.task(nil, through: [])) : 0)
+      }
+      if let found { return found }
+      await waitUnlessCancelled(number)
+    }
+    return nil
   }
 }

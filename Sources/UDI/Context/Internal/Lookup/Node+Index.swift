@@ -84,7 +84,7 @@ extension Node {
       slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, to: key, below: true) }
+    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, belowTo: key) }
     return change
   }
 
