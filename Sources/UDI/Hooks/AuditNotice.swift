@@ -74,32 +74,30 @@ extension AuditNotice {
   /// Sends a notice of the context that an object is attached to, and one of the context that it is about to be
   /// attached to, if there are such contexts. A context does not know which objects are attached to it, so this is done
   /// whenever an object binds itself or is attached.
-  @inline(never)
   static func note(
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,
     _ garbage: inout Garbage
   ) {
-    func send(_ kind: Kind, _ context: UDIContext, at site: UDICallSite?) {
-      let node = context.withNode { $0 }
-      AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
-        .send(&garbage)
-    }
-    if let present = attachment.context { send(.present, present, at: nil) }
-    if let new { send(.attached, new, at: site) }
+    if let present = attachment.context { note(.present, object, in: present, attachment: attachment, &garbage) }
+    if let new { note(.attached, object, in: new, attachment: attachment, at: site, &garbage) }
   }
 
-  /// Sends a notice of a context that has been made or moved.
+  /// Sends a notice of an object and a context, or of a context that has been made or moved.
   @inline(never)
-  static func note(_ kind: Kind, _ context: UDIContext, node: Node, _ garbage: inout Garbage) {
-    AuditNotice(kind: kind, object: context, node: node, context: context, reach: .anywhere).send(&garbage)
+  static func note(
+    _ kind: Kind, _ object: AnyObject, in context: UDIContext, attachment: UDIAttachment? = nil,
+    at site: UDICallSite? = nil, _ garbage: inout Garbage
+  ) {
+    let node = context.withNode { $0 }
+    AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
+      .send(&garbage)
   }
 
   fileprivate init(
     _ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?, _ garbage: inout Garbage
   ) {
-    let sighting = Sighting(entry.registeredEntry ?? entry, &garbage)
-    self.init(
-      kind: kind, object: object, node: node, context: context, reach: entry.reach, entry: sighting.entry)
+    let registered = Sighting(entry.registeredEntry ?? entry, &garbage).entry.timeless
+    self.init(kind: kind, object: object, node: node, context: context, reach: entry.reach, entry: registered)
   }
 }
 

@@ -76,16 +76,10 @@ extension ProviderFailure {
   fileprivate var cause: UDIExplanation.Cause? {
     switch self {
     case .nothing: nil
-    case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
     case .asynchronous(let unmade): .asynchronous(Tree.change { _ in unmade.provider.failure }.map { .init($0) })
-    case .notSendable: .notSendable
-    case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
-    case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
-    case .unhashable(let types): .argumentsNotHashable(typeNames(types))
-    case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).text)
-    case .closed(let path): .contextClosed(fullPath: path)
+    case .explained(let cause): cause
     }
   }
 }
@@ -93,7 +87,7 @@ extension ProviderFailure {
 extension Error {
   /// Whether the error says that making a dependency requires the dependency itself.
   var isCycle: Bool {
-    if case .cycle? = self as? ProviderFailure { return true }
+    if case .explained(.cycle)? = self as? ProviderFailure { return true }
     if case .cycle? = (self as? UDILinkError)?.cause { return true }
     return false
   }
