@@ -112,12 +112,11 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   private var describeEquallyNear: String {
-    let count = equallyNear.count
-    guard let other = equallyNear.first else { return "" }
-    let bound = contexts.count < Self.enoughContexts ? "" : "At least "
-    let others: Message = count == 1 ? "Another one is" : "\(bound)\(count) others are"
-    let place: Message = count == 1 ? "in \(other.context)" : "in \(other.context) and elsewhere"
-    return spelled(" \(others.text) equally near, \(place.text): the branch that was added first comes first.")
+    let others = equallyNear
+    guard let other = others.first?.context else { return "" }
+    let bound = contexts.count < Self.enoughContexts ? "" : " or more"
+    let rest = others.count == 1 ? "" : spelled(", and \(others.count - 1)\(bound) elsewhere")
+    return spelled(" Another one is equally near, in \(other)\(rest): the branch that was added first comes first.")
   }
 
   /// A phrase for the contexts where the lookup looks.

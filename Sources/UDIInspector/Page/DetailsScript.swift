@@ -46,8 +46,8 @@ let detailsScript = #"""
     ['Needed by', list(one.neededBy, relation)],
   ]
 
-  // A place in the source. It may be broken after a folder.
-  const code = site => site && element('code', {}, ...site.split(/(?<=\/)/).flatMap(part => [element('wbr'), part]))
+  // A place in the source.
+  const code = textContent => textContent && element('code', { textContent })
 
   const stateOf = one => ({
     live: 'bound, and alive', dead: one.isRemoved ? 'died: nothing held it' : 'bound, but dead: nothing held it',

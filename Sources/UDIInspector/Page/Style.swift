@@ -25,9 +25,6 @@ let pageStyle = #"""
   h1, h2, p, dl, dd, ul, ol { margin: 0; padding: 0; }
   button, input, select { font: inherit; color: inherit; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-  .unseen {
-    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
-  }
   .faint, .gone, .class, .state, dt, form label, form .label, .entry.provider .type, .sign.replaced, .sign.withdrawn {
     color: var(--soft);
   }
@@ -89,17 +86,7 @@ let pageStyle = #"""
   .row:hover, .row.lit { background: var(--hover); }
   .row.selected { background: var(--chosen); }
   #tree:focus-visible .row.selected { box-shadow: inset 0 0 0 2px var(--accent); }
-  .indent {
-    height: 30px;
-    background: repeating-linear-gradient(to right, transparent 0 8px, var(--rule) 8px 9px, transparent 9px 18px);
-  }
-  .twist { width: 17px; height: 22px; margin: 0 -2px 0 -1px; position: relative; cursor: pointer; }
-  .twist::before {
-    content: ""; position: absolute; left: 5px; top: 7.5px; width: 6px; height: 6px; border: solid var(--soft);
-    border-width: 0 1.5px 1.5px 0; transform: rotate(-45deg);
-  }
-  .twist.down::before { transform: translate(-.5px, -1.5px) rotate(45deg); }
-  .twist.none { visibility: hidden; }
+  .twist { width: 14px; text-align: center; color: var(--soft); cursor: pointer; }
   .tag { font-weight: 590; letter-spacing: -.005em; }
   .row .tag, .row .type, .row .class { flex: 0 1 auto; }
   .row .lifetime { font-size: 12px; color: var(--faint); }

@@ -123,10 +123,8 @@ let treeScript = #"""
 
   function fill(box, row, role) {
     const one = row.of
-    const indent = element('span', { className: 'indent' })
-    indent.style.width = `${(Math.min(row.level, 24) - 1) * 18}px`
-    replace(box, indent, ...one.isContext ? [
-      element('span', { className: `twist ${row.hasInside ? row.isOpen ? 'down' : 'right' : 'none'}` }),
+    replace(box, ...one.isContext ? [
+      span('twist', row.hasInside ? row.isOpen ? '▾' : '▸' : ''),
       span('tag', ...marked(one.title)), row.level > 24 ? span('badge', `level ${row.level}`) : '',
       one.isScope ? span('badge', 'scope') : '', row.isOpen ? '' : span('faint', contents(one, ' · ')),
     ] : [
@@ -157,6 +155,7 @@ let treeScript = #"""
         ariaLabel: label(one, role), ariaExpanded: row.hasInside ? row.isOpen : null,
       })
       box.style.top = `${placeByID.get(one.id) * rowHeight}px`
+      box.style.paddingLeft = `${6 + (Math.min(row.level, 24) - 1) * 18}px`
       if (box.parentNode === null) rowsBox.append(box)
       shown.set(one.id, box)
     }

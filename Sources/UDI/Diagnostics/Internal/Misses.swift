@@ -85,27 +85,17 @@ extension ProviderFailure {
 }
 
 extension Error {
+  /// The reason for which a lookup failed; nil if the error gives none.
+  private var cause: UDIExplanation.Cause? { (self as? UDILinkError)?.cause ?? (self as? ProviderFailure)?.cause }
+
   /// Whether the error says that making a dependency requires the dependency itself.
-  var isCycle: Bool {
-    if case .explained(.cycle)? = self as? ProviderFailure { return true }
-    if case .cycle? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
+  var isCycle: Bool { if case .cycle = cause { true } else { false } }
 
   /// Whether the error says that the missing dependency is one that `obtain` would make.
-  var needsObtain: Bool {
-    if case .asynchronous? = self as? ProviderFailure { return true }
-    if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
+  var needsObtain: Bool { if case .asynchronous = cause { true } else { false } }
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.
-  fileprivate var isOnlyHere: Bool {
-    if needsObtain { return true }
-    if case .isolatedElsewhere? = self as? ProviderFailure { return true }
-    if case .isolatedElsewhere? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
+  fileprivate var isOnlyHere: Bool { if case .isolatedElsewhere = cause { true } else { needsObtain } }
 }
 
 extension Provider {
