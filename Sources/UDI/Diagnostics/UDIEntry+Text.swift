@@ -6,14 +6,10 @@ extension UDIEntry: CustomStringConvertible {
     switch kind {
     case .live: "\(key): \(object)"
     case .dead, .replaced, .withdrawn: "\(key): \(kind)"
-    case .kept, .provider: "\(key): \(kind == .kept ? "made" : "not made"), \(lifetime ?? "")\(lastFailure)"
+    case .kept, .provider:
+      "\(key): \(kind == .kept ? "made" : "not made"), \(lifetime ?? "")\(failure.map { ", factory \($0.phrase)" } ?? "")"
     case .override: "\(key): \(object), put there by a test"
     }
-  }
-
-  private var lastFailure: String {
-    guard let failure else { return "" }
-    return failure.isNil ? ", returned nil last time" : spelled(", failed last time: \(oneLine(failure.message))")
   }
 }
 
@@ -53,10 +49,7 @@ extension UDIEntry {
 
   private var provider: String {
     var facts = argumentTypes.isEmpty ? "" : spelled(", which wants \(describeArguments(argumentTypes))")
-    if let failure {
-      facts += spelled(", whose factory \(failure.isNil ? "returned nil" : "failed") \(failure.circumstances)")
-      if !failure.isNil { facts += spelled(" (\(oneLine(failure.message)))") }
-    }
+    if let failure { facts += spelled(", whose factory \(failure.phrase)") }
     return spelled("provider (\(lifetime ?? ""))\(facts)\(facts.isEmpty ? "" : ",")")
   }
 
@@ -74,16 +67,12 @@ extension UDIEntry {
 }
 
 extension UDIEntry.Failure {
-  /// Whether the factory returned nil.
-  fileprivate var isNil: Bool { message == FactoryFailure.nilMessage }
-
-  /// How the factory failed: the circumstances and the message.
-  var phrase: String { spelled("failed the last time, \(circumstances): \(oneLine(message))") }
-
-  /// The arguments with which the factory failed, and how long ago it did.
-  fileprivate var circumstances: String {
-    let arguments = argumentTypes.isEmpty ? "" : spelled("with (\(argumentTypes.joined(separator: ", "))), ")
-    return age.map { spelled("\(arguments)\($0.inWords) ago") } ?? arguments
+  /// How the factory failed: with which arguments, how long ago, and why.
+  var phrase: String {
+    let ago = age.map { spelled(" \($0.inWords) ago") } ?? ""
+    if message == FactoryFailure.nilMessage { return spelled("returned nil\(ago)") }
+    let arguments = argumentTypes.isEmpty ? "" : spelled(" with (\(argumentTypes.joined(separator: ", ")))")
+    return spelled("failed\(arguments)\(ago): \(oneLine(message))")
   }
 }
 

@@ -29,9 +29,7 @@ extension UDIRecording {
   ) {
     for use in uses() {
       guard let dependent = use.sighting(&garbage) else { continue }
-      let found = use.entry
-      if let found { garbage.add(found) }
-      body(dependent, use.key, found.map { ($0.node, Unretained($0).address) })
+      body(dependent, use.key, garbage.held(use.entry).map { ($0.node, Unretained($0).address) })
     }
   }
 

@@ -51,7 +51,7 @@ extension Garbage {
   /// Keeps an object alive that was loaded from a weak reference, which might by now be the last reference to it.
   ///
   /// - Returns: The object.
-  mutating func held(_ object: AnyObject?, _ reach: UDIReach) -> AnyObject? {
+  mutating func held<Object: AnyObject>(_ object: Object?, _ reach: UDIReach = .anywhere) -> Object? {
     if let object { add(object, reach) }
     return object
   }

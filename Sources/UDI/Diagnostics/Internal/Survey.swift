@@ -61,8 +61,7 @@ final class Survey {
     let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
     for use in UDIRecording.uses(of: key) {
-      let found = use.entry
-      if let found { garbage.add(found) }
+      let found = garbage.held(use.entry)
       guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
       if meant == nil, seen.node?.root != first.root { continue }
       if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
