@@ -57,11 +57,12 @@ extension UDIExplanation {
       Await `obtain`, which makes it on its actor; and keep it, if a factory of another actor needs it. If it can be \
       made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor.
       """
-    case .asynchronous:
+    case .asynchronous(nil):
       """
       Await `obtain`, which makes it; so can an asynchronous factory that needs it: `try await context.obtain()`. Or \
       register it as `.context`, and await `warmUp` when the program starts.
       """
+    case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
       """
       Register it as the Sendable type that is looked up; or look it up on the main actor, as the type that it was \
@@ -69,9 +70,10 @@ extension UDIExplanation {
       """
     case .argumentNotSendable:
       """
-      Link it where the compiler sees that the dependency and all arguments are Sendable; generic code has to require \
-      that. Or pass the arguments in a Sendable struct of your own that is neither generic nor private. Or register \
-      the factory on the main actor.
+      Link it where the compiler sees that the dependency and all arguments are Sendable: not in generic code that \
+      does not require that. Or pass arguments of exactly the types that the factory wants, which may be neither \
+      generic, as arrays and optionals are, nor private: a Sendable struct of your own can hold them. Or register the \
+      factory on the main actor.
       """
     case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."

@@ -6,10 +6,8 @@ package import Synchronization
 /// Notices are sent and received under the tree lock, so a receiver must not run user code or release an object.
 package struct AuditNotice {
   package enum Kind {
-    /// An object is being bound, or a provider keeps it from now on.
-    case registered
-    /// An object is about to be attached to the context.
-    case attached
+    /// An object is being bound, a provider keeps it from now on, or it is about to be attached to the context.
+    case added
     /// An object is attached to the context, or bound in it.
     case present
     /// A context has been made.
@@ -67,7 +65,7 @@ extension AuditNotice {
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
-    AuditNotice(.registered, object, as: entry, in: node, context: node.context, &garbage).send(&garbage)
+    AuditNotice(.added, object, as: entry, in: node, context: node.context, &garbage).send(&garbage)
     garbage.add(object, of: entry)
   }
 
@@ -79,7 +77,7 @@ extension AuditNotice {
     _ garbage: inout Garbage
   ) {
     if let present = attachment.context { note(.present, object, in: present, attachment: attachment, &garbage) }
-    if let new { note(.attached, object, in: new, attachment: attachment, at: site, &garbage) }
+    if let new { note(.added, object, in: new, attachment: attachment, at: site, &garbage) }
   }
 
   /// Sends a notice of an object and a context, or of a context that has been made or moved.

@@ -23,18 +23,17 @@ extension Node {
 
 extension UDIRecording {
   /// Calls `body` with each recorded lookup whose dependent still exists, the oldest first: the dependent, what was
-  /// looked up, and what was found, if that still exists. The garbage keeps all of them alive.
+  /// looked up, and what was found, if that still exists: the node of the entry's context, nil if the entry has been
+  /// removed from it, and the entry's address. The garbage keeps all of them alive.
   package static func forEachUse(
-    _ garbage: inout Garbage, _ body: (_ dependent: DependentSighting, _ key: KeyIdentity, _ found: Found?) -> Void
+    _ garbage: inout Garbage,
+    _ body: (_ dependent: DependentSighting, _ key: KeyIdentity, _ found: (node: Node?, address: UInt)?) -> Void
   ) {
     for use in uses() {
       guard let dependent = use.sighting(&garbage) else { continue }
       body(dependent, use.key, garbage.held(use.entry).map { ($0.node, Unretained($0).address) })
     }
   }
-
-  /// The context of an entry, nil if the entry has been removed from it, and the entry's address.
-  package typealias Found = (node: Node?, address: UInt)
 }
 
 extension UDIContext {

@@ -179,7 +179,7 @@ extension BindingAudit {
   private static func receive(_ notice: AuditNotice, _ garbage: inout Garbage) {
     let (object, node) = (notice.object, notice.node)
     switch notice.kind {
-    case .registered, .attached:
+    case .added:
       update(object, at: node, &garbage) { $0.note(notice) }
     case .present:
       for audit in unsafe all where audit.watches(node) && !audit.knows(object) {

@@ -228,7 +228,7 @@ struct ExplainTests {
     )
     #expect(explanation.equallyNear.count == 1 && explanation.advice == nil)
     root.register((any Other).self, lifetime: .context) { Plain() }
-    #expect(root.explain((any Other).self).summary.contains("the provider in \"App\" makes one"))
+    #expect(root.explain((any Other).self).summary.contains("in \"App\": the provider (context) registered at "))
     #expect(root.link((any Other).self) != nil)
     #expect(root.explain((any Other).self).summary.contains("in \"App\": Plain, kept by the provider ("))
   }
@@ -262,7 +262,7 @@ struct ExplainTests {
     for index in 0..<1500 { try shop.makeChild(tag: "\(index)").multiBind(plain, as: (any Service).self) }
     let explanation = root.explain((any Service).self)
     #expect(explanation.equallyNear.count == 97)
-    #expect(explanation.summary.contains("0\", and 96 or more elsewhere:"))
+    #expect(explanation.summary.contains("1\", and 96 or more elsewhere:"))
     #expect(explanation.contexts.count + explanation.omittedCount == 1502)
     let top = UDIContext(tag: "deep")
     var deep = top

@@ -86,16 +86,16 @@ extension ProviderFailure {
 
 extension Error {
   /// The reason for which a lookup failed; nil if the error gives none.
-  private var cause: UDIExplanation.Cause? { (self as? UDILinkError)?.cause ?? (self as? ProviderFailure)?.cause }
+  private var reason: UDIExplanation.Cause? { (self as? UDILinkError)?.cause ?? (self as? ProviderFailure)?.cause }
 
   /// Whether the error says that making a dependency requires the dependency itself.
-  var isCycle: Bool { if case .cycle = cause { true } else { false } }
+  var isCycle: Bool { if case .cycle = reason { true } else { false } }
 
   /// Whether the error says that the missing dependency is one that `obtain` would make.
-  var needsObtain: Bool { if case .asynchronous = cause { true } else { false } }
+  var needsObtain: Bool { if case .asynchronous = reason { true } else { false } }
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.
-  fileprivate var isOnlyHere: Bool { if case .isolatedElsewhere = cause { true } else { needsObtain } }
+  fileprivate var isOnlyHere: Bool { if case .isolatedElsewhere = reason { true } else { needsObtain } }
 }
 
 extension Provider {
