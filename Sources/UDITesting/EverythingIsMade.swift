@@ -26,6 +26,12 @@ public func expectEverythingIsMade(
   let reporter = UDIReporter { misuse in
     if misuse.kind == .needNotMet { recordAsIssue(misuse) } else { outer.forward(misuse) }
   }
-  let failures = await withReporter(reporter) { await context.failuresToMakeEverything() }
-  for failure in failures { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+  await withReporter(reporter) {
+    let notMade = await context.failuresToMake()
+    // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
+    let notConforming = await context.failuresToMake(forAliases: true).filter {
+      if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
+    }
+    for failure in notMade + notConforming { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+  }
 }

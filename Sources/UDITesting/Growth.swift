@@ -32,7 +32,7 @@ nonisolated(nonsending) public func expectNoGrowth(
   try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: recordAsIssue) { context, own in
     let audit = BindingAudit()
     try await audit.watch(context, madeWith: own) {
-      growth.begin(with: Growth.counts(audit, context))
+      growth.start = Growth.counts(audit, context)
       for _ in 0..<max(3, rounds) {
         try await operation()
         await settle { growth.excess(Growth.counts(audit, context)) }
@@ -70,7 +70,7 @@ public func expectNoGrowth(
 private struct Growth {
   private var rounds: [[String: Int]] = []
   /// The numbers before the first round.
-  private var start: [String: Int] = [:]
+  var start: [String: Int] = [:]
 
   static func counts(_ audit: BindingAudit, _ context: UDIContext) -> [String: Int] {
     var counts: [String: Int] = [:]
@@ -84,8 +84,6 @@ private struct Growth {
     }
     return counts
   }
-
-  mutating func begin(with counts: [String: Int]) { start = counts }
 
   mutating func add(_ counts: [String: Int]) { rounds.append(counts) }
 

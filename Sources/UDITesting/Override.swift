@@ -39,8 +39,8 @@ nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
   fileID: StaticString = #fileID, line: UInt = #line,
   operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
-  let override = Override(type, named: name, with: value, isSendable: true, in: context, fileID: fileID, line: line)
-  defer { override.end() }
+  let end = context.override(type, named: name, with: value, isSendable: true, fileID: fileID, line: line)
+  defer { end() }
   return try await operation()
 }
 
@@ -60,8 +60,8 @@ public func withOverride<Dependency: Sendable, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: () throws -> Result
 ) rethrows -> Result {
-  let override = Override(type, named: name, with: value, isSendable: true, in: context, fileID: fileID, line: line)
-  defer { override.end() }
+  let end = context.override(type, named: name, with: value, isSendable: true, fileID: fileID, line: line)
+  defer { end() }
   return try operation()
 }
 
@@ -83,8 +83,8 @@ public func withOverride<Dependency, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
-  let override = Override(type, named: name, with: value, isSendable: false, in: context, fileID: fileID, line: line)
-  defer { override.end() }
+  let end = context.override(type, named: name, with: value, isSendable: false, fileID: fileID, line: line)
+  defer { end() }
   return try await operation()
 }
 
@@ -106,7 +106,7 @@ public func withOverride<Dependency, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: () throws -> Result
 ) rethrows -> Result {
-  let override = Override(type, named: name, with: value, isSendable: false, in: context, fileID: fileID, line: line)
-  defer { override.end() }
+  let end = context.override(type, named: name, with: value, isSendable: false, fileID: fileID, line: line)
+  defer { end() }
   return try operation()
 }

@@ -72,10 +72,8 @@ extension SampleTree {
       let checkout = try root.makeChild(tag: "Checkout")
       checkout.bind(hold(Basket()), as: (any Cart).self, named: "draft")
       hold(CheckoutScreen()).attachedContext = checkout
-      _ = hold(
-        Override(
-          (any Payment).self, named: nil, with: CardPayment(), isSendable: true, in: checkout, fileID: #fileID,
-          line: #line))
+      _ = checkout.override(
+        (any Payment).self, named: nil, with: CardPayment(), isSendable: true, fileID: #fileID, line: #line)
       let payment = try checkout.makeChild(tag: "Payment")
       // Nobody holds this one.
       payment.bind(Basket(), as: (any Cart).self)

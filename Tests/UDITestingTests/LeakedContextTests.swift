@@ -149,7 +149,7 @@ struct CapturedContextTests {
       """
     let found = try leaks(during: openSession)
     #expect(found.map(\.description) == [text])
-    #expect(found.first?.providers.map(\.line) == [line])
+    #expect(found.first?.providers.map(\.finding.line) == [line])
     #expect(found.first?.fullPath == ["App", "Session"])
     let later = try await withOwnAppContext {
       try await leaks {

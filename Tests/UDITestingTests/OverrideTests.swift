@@ -123,7 +123,8 @@ private final class Dog: Animal, @unchecked Sendable {
     withOverride(of: (any Clock).self, with: TickingClock()) {
       #expect(AppContext.link((any Clock).self, with: 5)?.now == 7)
       #expect(AppContext.link((any Clock).self, fresh: true, with: 5)?.now == 7)
-      #expect(AppContext.explain((any Clock).self).summary.contains("TickingClock that a test has put in \"App\""))
+      #expect(
+        AppContext.explain((any Clock).self).summary.contains("in \"App\": TickingClock, put there by a test, at "))
     }
     #expect(AppContext.link((any Clock).self, with: 5)?.now == 5)
   }

@@ -5,10 +5,6 @@ public struct UDICloseError: Error, Sendable {
 }
 
 extension UDICloseError: CustomStringConvertible {
-  /// The number of failures, and one line for each.
-  public var description: String {
-    if failures.count == 1 { return "One dependency was not closed properly: " + failures[0].description }
-    let title = spelled("\(failures.count) dependencies were not closed properly:")
-    return ([title] + failures.map { "  " + $0.description }).joined(separator: "\n")
-  }
+  /// The number of failures, and each error once, with all dependencies that could not be closed because of it.
+  public var description: String { UDIFailure.describe(failures, "closed properly") }
 }

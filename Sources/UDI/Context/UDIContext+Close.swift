@@ -60,7 +60,7 @@ extension UDIContext {
   func closeAtOnce() -> Bool {
     let path = UDIObserver.mayExist ? fullPath : nil
     guard let isNew = withNode({ $0.end(onlyIfAtOnce: true) }) else { return false }
-    if isNew, let path { UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: .zero)) } }
+    if isNew, let path { UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: .zero)) } }
     return true
   }
 }

@@ -196,7 +196,7 @@ extension UDIContext {
   private func takeInstance(
     of entry: Entry, _ request: LookupRequest, with arguments: Arguments?, into memory: InstanceMemory
   ) throws -> Bool {
-    if entry.registered.isRefused(to: request.reach) { throw ProviderFailure.notSendable }
+    if entry.registered.isRefused(to: request.reach) { throw ProviderFailure.explained(.notSendable) }
     if request.reach == .mainActor, let arguments { try (entry as? Provider)?.rejectArguments(arguments) }
     guard let instance = try entry.instance(for: self, with: arguments, isFresh: request.isFresh) else { return false }
     guard memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) else {

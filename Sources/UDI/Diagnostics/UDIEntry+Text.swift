@@ -6,40 +6,27 @@ extension UDIEntry: CustomStringConvertible {
     switch kind {
     case .live: "\(key): \(object)"
     case .dead, .replaced, .withdrawn: "\(key): \(kind)"
-    case .kept, .provider: "\(key): \(kind == .kept ? "made" : "not made"), \(lifetime ?? "")\(lastFailure)"
+    case .kept, .provider:
+      "\(key): \(kind == .kept ? "made" : "not made"), \(lifetime ?? "")\(failure.map { ", factory \($0.phrase)" } ?? "")"
     case .override: "\(key): \(object), put there by a test"
     }
-  }
-
-  private var lastFailure: String {
-    guard let failure else { return "" }
-    return failure.isNil ? ", returned nil last time" : spelled(", failed last time: \(oneLine(failure.message))")
   }
 }
 
 // MARK: - The parts of sentences
 
 extension UDIEntry {
-  var key: String { describeKey(typeName, name) }
+  package var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   /// The file and the line of the registration.
   package var site: String { spelled("\(fileID):\(line)") }
   /// Whether this is a binding whose object a lookup does not find any more.
   package var isGone: Bool { kind == .dead || kind == .replaced || kind == .withdrawn }
 
-  /// A phrase that says what a lookup finds or found.
+  /// A phrase for the object of a binding.
   ///
   /// - Parameter place: A phrase for the context, such as `in "App"`.
-  func found(_ place: String) -> String { phrase(place).text }
-
-  private func phrase(_ place: String) -> Message {
-    switch kind {
-    case .live, .dead, .replaced, .withdrawn: "the \(object) bound \(place) at \(site)"
-    case .kept: "the \(object) that the provider \(place) has made, registered at \(site)"
-    case .provider: "the provider \(place) makes one, registered at \(site)"
-    case .override: "the \(object) that a test has put \(place), at \(site)"
-    }
-  }
+  func bound(_ place: String) -> String { spelled("the \(object) bound \(place) at \(site)") }
 
   /// A phrase that says what a context has, for a list.
   ///
@@ -50,12 +37,9 @@ extension UDIEntry {
     let what: Message =
       switch kind {
       case .live: "\(object), bound"
-      case .dead: "\(object), dead\(age == nil ? "" : " for ")\(age ?? ""), bound"
+      case .dead: "\(object), dead\(age.map { " for \($0)" } ?? ""), bound"
       case .replaced, .withdrawn:
-        """
-        \(object), \(end)\(age == nil ? "" : " ")\(age ?? "")\(age == nil ? "" : " ago") and \
-        \(isAlive ? "still alive" : "dead by now"), bound
-        """
+        "\(object), \(end)\(age.map { " \($0) ago" } ?? "") and \(isAlive ? "still alive" : "dead by now"), bound"
       case .kept: "\(object), kept by the \(provider) registered"
       case .provider: "the \(provider) registered"
       case .override: "\(object), put there by a test,"
@@ -65,10 +49,7 @@ extension UDIEntry {
 
   private var provider: String {
     var facts = argumentTypes.isEmpty ? "" : spelled(", which wants \(describeArguments(argumentTypes))")
-    if let failure {
-      facts += spelled(", whose factory \(failure.isNil ? "returned nil" : "failed") \(failure.circumstances)")
-      if !failure.isNil { facts += spelled(" (\(oneLine(failure.message)))") }
-    }
+    if let failure { facts += spelled(", whose factory \(failure.phrase)") }
     return spelled("provider (\(lifetime ?? ""))\(facts)\(facts.isEmpty ? "" : ",")")
   }
 
@@ -86,28 +67,23 @@ extension UDIEntry {
 }
 
 extension UDIEntry.Failure {
-  /// Whether the factory returned nil.
-  fileprivate var isNil: Bool { message == FactoryFailure.nilMessage }
-
-  /// How the factory failed: the circumstances and the message.
-  var phrase: String { spelled("failed the last time, \(circumstances): \(oneLine(message))") }
-
-  /// The arguments with which the factory failed, and how long ago it did.
-  fileprivate var circumstances: String {
-    let arguments = argumentTypes.isEmpty ? "" : spelled("with (\(argumentTypes.joined(separator: ", "))), ")
-    return age.map { spelled("\(arguments)\($0.inWords) ago") } ?? arguments
+  /// How the factory failed: with which arguments, how long ago, and why.
+  var phrase: String {
+    let ago = age.map { spelled(" \($0.inWords) ago") } ?? ""
+    if message == FactoryFailure.nilMessage { return spelled("returned nil\(ago)") }
+    let arguments = argumentTypes.isEmpty ? "" : spelled(" with (\(argumentTypes.joined(separator: ", ")))")
+    return spelled("failed\(arguments)\(ago): \(oneLine(message))")
   }
 }
 
 extension Duration {
-  fileprivate var inWords: String { words.text }
-
-  private var words: Message {
-    switch self {
-    case ..<Duration.seconds(1): "less than a second"
-    case ..<Duration.seconds(120): "\(components.seconds) s"
-    case ..<Duration.seconds(7200): "\(components.seconds / 60) min"
-    default: "\(components.seconds / 3600) h"
+  fileprivate var inWords: String {
+    let seconds = components.seconds
+    return switch seconds {
+    case ..<1: "less than a second"
+    case ..<120: "\(seconds) s"
+    case ..<7200: "\(seconds / 60) min"
+    default: "\(seconds / 3600) h"
     }
   }
 }

@@ -1,6 +1,6 @@
 /// A binding, a provider or a test's override that a context has, or a binding that it had.
 ///
-/// Snapshots and explanations consist of entries. An entry is a value: it holds no object.
+/// Snapshots, explanations and reports of leaks consist of entries. An entry is a value: it holds no object.
 public struct UDIEntry: Sendable, Equatable, Codable {
   /// The kinds of entries.
   @nonexhaustive

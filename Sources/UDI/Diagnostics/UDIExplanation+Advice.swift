@@ -22,15 +22,28 @@ extension UDIExplanation {
       \(place.finding.isProvider ? spelled("or add `.implements` for \(type) to its registration") : "too"): a \
       dependency is found under exactly the types that it was registered under.
       """
-    case .outOfReach(let place): adviceOutOfReach(of: place)
-    case .inScope where isInFactory && makesWhatIsKept:
+    case .outOfReach(let place) where fullPath.starts(with: place.fullPath):
+      "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
+    case .outOfReach(let place) where !place.fullPath.starts(with: fullPath):
       """
-      The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope. \
-      Or register it as \(lifetimesOfAsker), and link from inside.
+      No search enters a sibling branch: register it in \
+      \(quoted(zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0))), which is above both, or link from there.
+      """
+    case .outOfReach where isInFactory:
+      """
+      While a factory runs, lookups from its context go up, so that no instance is made from what may end earlier. \
+      Register \(key) further up, or what needs it further down; or, if this is what you want, have the factory name \
+      `search: .lineage`.
+      """
+    case .outOfReach: "Search downwards, with `search: .descendants`, or bind it further up."
+    case .inScope where isInFactory:
+      """
+      The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope, or as \
+      `.unique` or `.graph`, whose factories are given the context that asks; and link from inside.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
-    case .notRegistered where isUncertain:
+    case .notRegistered where doubt != nil:
       "If one was bound, hold it for as long as it is needed. If none was, provide, bind or register one as \(type)."
     case .notRegistered:
       "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
@@ -45,7 +58,10 @@ extension UDIExplanation {
       made anywhere, register it in a nonisolated function: a closure in an actor's code belongs to that actor.
       """
     case .asynchronous(nil):
-      "Await `obtain`, which makes it. Or register it as `.context`, and await `warmUp` when the program starts."
+      """
+      Await `obtain`, which makes it; so can an asynchronous factory that needs it: `try await context.obtain()`. Or \
+      register it as `.context`, and await `warmUp` when the program starts.
+      """
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
       """
@@ -68,25 +84,5 @@ extension UDIExplanation {
       "Link it before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."
     }
-  }
-
-  /// The lifetimes with which a factory is not tied to the context of its provider.
-  private var lifetimesOfAsker: String { "`.unique` or `.graph`, whose factories are given the context that asks" }
-
-  /// Advice for a dependency that is registered where the lookup does not look.
-  private func adviceOutOfReach(of place: Place) -> Message {
-    if fullPath.starts(with: place.fullPath) {
-      return "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
-    }
-    guard place.fullPath.starts(with: fullPath) else {
-      let shared = quoted(zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0))
-      return "No search enters a sibling branch: register it in \(shared), which is above both, or link from there."
-    }
-    if !isInFactory { return "Search downwards, with `search: .descendants`, or bind it further up." }
-    let remedy = makesWhatIsKept ? "Register the provider as \(lifetimesOfAsker); or register" : "Register"
-    return """
-      While a factory runs, lookups from its context go up, so that no instance is made from what may end earlier. \
-      \(remedy) \(key) further up; or, if this is what you want, have the factory name `search: .lineage`.
-      """
   }
 }

@@ -19,18 +19,14 @@ extension UDIExplanation: CustomStringConvertible {
   /// The largest number of dependents that the description names.
   private static var namedDependents: Int { 4 }
 
-  /// A sentence that says why the cause is uncertain; nil if it is certain.
+  /// A sentence that says why the true cause might be a different one, which only records of removed bindings would have
+  /// shown; nil if the cause is certain.
   var doubt: String? {
-    if !isUncertain { return nil }
-    return "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out."
-  }
-
-  /// Whether the true cause might be a different one, which only records of removed bindings would have shown.
-  var isUncertain: Bool {
     switch cause {
+    case _ where wasRecording: nil
     case .notRegistered, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .contextRemoved:
-      !wasRecording
-    default: false
+      "If one was there and has died, that was not recorded: set `UDIRecording.isOn = true` to find out."
+    default: nil
     }
   }
 
@@ -39,19 +35,23 @@ extension UDIExplanation: CustomStringConvertible {
 
   private var verdict: Message {
     switch cause {
-    case .found(let place): "\(key) is there: \(place.found).\(describeEquallyNear)"
+    case .found(let place):
+      "\(key) is there, in \(place.context): \(place.finding.listed(for: key)).\(describeEquallyNear)"
     case .cameLater(let place): "\(key) was not there when it was looked up. It is now: \(place.registered)."
     case .dead(let place):
-      "\(key) has died: \(place.found)\(place.finding.attachment) is gone, because nothing held it."
+      """
+      \(key) has died: \(place.finding.bound("in \(place.context)"))\(place.finding.attachment) is gone, because \
+      nothing held it.
+      """
     case .replaced(let place):
       """
-      \(key) is no longer in \(place.context): \(place.finding.found("there"))\
+      \(key) is no longer in \(place.context): \(place.finding.bound("there"))\
       \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object that was \
       bound in its place is gone.
       """
     case .withdrawn(let place):
       """
-      \(key) is no longer in \(place.context): \(place.finding.found("there")) was \(place.finding.end)\
+      \(key) is no longer in \(place.context): \(place.finding.bound("there")) was \(place.finding.end)\
       \(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both").
       """
     case .otherNames(let names):
@@ -74,7 +74,7 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is in the scope \(quoted(scopePath)), which is closed to lookups from outside: it is \(place.registered)."
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so the lookup began at AppContext, which has no \(key)."
-    case .notRegistered: "No \(key) is registered in this tree\(isUncertain ? " now" : "")."
+    case .notRegistered: "No \(key) is registered in this tree\(doubt == nil ? "" : " now")."
     case .contextRemoved:
       """
       No \(key) is registered \(range), and there is nothing above: \(quoted([fullPath.first ?? ""])) was removed \
@@ -113,11 +113,10 @@ extension UDIExplanation: CustomStringConvertible {
 
   private var describeEquallyNear: String {
     let others = equallyNear
-    guard let other = others.first else { return "" }
-    let rule = "the branch that was added first comes first."
-    if others.count == 1 { return spelled(" Another one is equally near, in \(other.context): \(rule)") }
-    let number: Message = contexts.count < Self.enoughContexts ? "\(others.count)" : "At least \(others.count)"
-    return spelled(" \(number.text) others are equally near, in \(other.context) and elsewhere: \(rule)")
+    guard let other = others.first?.context else { return "" }
+    let bound = contexts.count < Self.enoughContexts ? "" : " or more"
+    let rest = others.count == 1 ? "" : spelled(", and \(others.count - 1)\(bound) elsewhere")
+    return spelled(" Another one is equally near, in \(other)\(rest): the branch that was added first comes first.")
   }
 
   /// A phrase for the contexts where the lookup looks.
@@ -129,7 +128,7 @@ extension UDIExplanation: CustomStringConvertible {
       case .local: " itself"
       case .ancestors: " and above"
       }
-    return spelled("in \(start)\(directions)")
+    return spelled("in \(quoted(fullPath))\(directions)")
   }
 
   private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
@@ -145,7 +144,7 @@ extension UDIExplanation {
     guard !fullPath.isEmpty else { return [] }
     let count = contexts.count + omittedCount
     let number: Message = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
-    var lines = [spelled("Looked \(direction), in \(number.text):")]
+    var lines = [spelled("Looked \(range) (.\(search.rawValue)), at \(number.text):")]
     for context in contexts {
       let findings = context.findings.map { $0.listed(for: key) }
       let list = findings.isEmpty ? "nothing" : findings.joined(separator: "; ")
@@ -160,17 +159,6 @@ extension UDIExplanation {
     }
     return lines
   }
-
-  private var direction: String {
-    let directions =
-      switch search {
-      case .lineage: "downwards, breadth-first, then upwards"
-      case .descendants: "downwards, breadth-first"
-      case .local: "alone"
-      case .ancestors: "upwards"
-      }
-    return spelled("\(search == .local ? "in" : "from") \(start) \(directions) (.\(search.rawValue))")
-  }
 }
 
 // MARK: - The parts of sentences
@@ -180,13 +168,10 @@ extension UDIExplanation {
   var key: String { describeKey(typeName, name) }
   @inline(never)
   var type: String { describeType(typeName) }
-  /// The context where the lookup begins.
-  private var start: String { quoted(fullPath) }
 }
 
 extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
-  fileprivate var found: String { finding.found(spelled("in \(context)")) }
   fileprivate var registered: String { spelled("registered in \(context), at \(finding.site)") }
   fileprivate var provider: String {
     spelled("the provider of \(finding.key) in \(context), registered at \(finding.site)")

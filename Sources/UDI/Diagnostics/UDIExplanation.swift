@@ -99,7 +99,7 @@ public struct UDIExplanation: Sendable, Equatable {
     /// The finding in this context.
     public var finding: UDIEntry { context.findings[0] }
 
-    init(fullPath: [String], finding: UDIEntry) { context = Context(fullPath: fullPath, findings: [finding]) }
+    package init(fullPath: [String], finding: UDIEntry) { context = Context(fullPath: fullPath, findings: [finding]) }
   }
 
   /// The requested type, as `String(reflecting:)` spells it.
@@ -132,9 +132,6 @@ public struct UDIExplanation: Sendable, Equatable {
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   public internal(set) var isInFactory = false
-  /// Whether the factory, or one of those that it runs in, makes an instance that is kept, and so was not given the
-  /// context that asks.
-  var makesWhatIsKept = false
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
   /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
   /// order of their lookups. Empty in errors, and while ``UDIRecording`` is off.

@@ -23,5 +23,23 @@ extension UDIFailure: CustomStringConvertible {
     return spelled("\(dependency), registered at \(fileID):\(line): \(error)")
   }
 
-  var dependency: String { spelled("\(describeKey(typeName, name)) in \(quoted(fullPath))") }
+  private var dependency: String { spelled("\(describeKey(typeName, name)) in \(quoted(fullPath))") }
+
+  /// The error, without what needed the dependency: two dependencies may lack the same one.
+  private var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
+
+  /// The number of failures, and each error once, with all dependencies that have failed because of it.
+  ///
+  /// - Parameter what: What could not be done with the dependencies.
+  static func describe(_ failures: [UDIFailure], _ what: String) -> String {
+    if failures.count == 1 { return spelled("One dependency could not be \(what): \(failures[0].description)") }
+    let causes = failures.map(\.cause)
+    var lines = [spelled("\(failures.count) dependencies could not be \(what):")]
+    for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
+      lines.append("  " + failures[index].description)
+      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
+      if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
+    }
+    return lines.joined(separator: "\n")
+  }
 }

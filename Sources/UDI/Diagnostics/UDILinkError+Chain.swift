@@ -38,12 +38,6 @@ extension UDILinkError.Step {
     self.init(
       kind: .object, typeName: TypeIdentity.of(type(of: asker)).text, name: nil, fileID: site.fileID, line: site.line)
   }
-
-  init(_ provider: Provider, parameter: Int?) {
-    self.init(
-      kind: .provider, typeName: provider.key.type.text, name: provider.key.name?.description, parameter: parameter,
-      fileID: provider.site.fileID, line: provider.site.line, canWait: provider.isAsynchronous)
-  }
 }
 
 extension UDILinkError {
@@ -72,6 +66,9 @@ extension Provider {
   @inline(never)
   final func passOn(_ error: any Error) -> any Error {
     guard let missing = error as? UDILinkError else { return error }
-    return missing.seen(from: .init(self, parameter: missing.parameter))
+    return missing.seen(
+      from: .init(
+        kind: .provider, typeName: key.typeName, name: key.name?.description, parameter: missing.parameter,
+        fileID: site.fileID, line: site.line))
   }
 }

@@ -51,8 +51,6 @@ public struct UDILinkError: Error, Sendable, Equatable {
     public let fileID: String?
     /// The line of this call or declaration, counted from 1.
     public let line: Int?
-    /// Whether this step is a provider with an asynchronous factory, which can wait for the next step.
-    var canWait = false
   }
 }
 
@@ -73,7 +71,7 @@ extension UDILinkError.Step: CustomStringConvertible {
 extension UDILinkError: CustomStringConvertible {
   /// What is missing and who needs it, on the first line; then the chain, the advice, and a line for each context.
   public var description: String {
-    ([summary, way, advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
+    ([summary, way, explanation.advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
   }
 
   /// What is missing and who needs it, in one line.
@@ -83,22 +81,7 @@ extension UDILinkError: CustomStringConvertible {
 
   /// The summary, the chain and the advice on a single line.
   var message: String {
-    [summary, way.map { $0 + "." }, advice].compactMap(\.self).joined(separator: " ")
-  }
-
-  /// What to do about it. If the lookup could not wait, but one of the factories that asked could have, the advice is
-  /// to wait there.
-  private var advice: String? {
-    guard case .asynchronous(nil) = cause, let index = chain.lastIndex(where: \.canWait) else {
-      return explanation.advice
-    }
-    let (asker, asked) = (chain[index], chain[index + 1])
-    let reason = asked.kind == .missing ? "" : spelled(", because it needs \(explanation.key)")
-    return spelled(
-      """
-      The factory of \(asker.label) is asynchronous, too, and can wait: in it, obtain \(asked.label), with \
-      `try await context.obtain()`, instead of requiring it\(reason). An asynchronous factory is not run again.
-      """)
+    [summary, way.map { $0 + "." }, explanation.advice].compactMap(\.self).joined(separator: " ")
   }
 
   /// How many objects and providers are named as needing the dependency, beginning with the nearest.
@@ -114,27 +97,21 @@ extension UDILinkError: CustomStringConvertible {
     case .unattached where chain.count == 2: return nil
     default: break
     }
-    let askers = chain.dropLast().reversed()
-    guard let first = askers.first else { return nil }
-    let parameter = first.parameter.map { spelled(" as parameter \($0) of its initialiser") } ?? ""
-    var demand = spelled("\(first.label) needs it\(parameter)")
-    for (number, asker) in askers.enumerated().dropFirst() {
-      if number == Self.namedOneByOne - 1, askers.count > Self.namedOneByOne {
-        demand += spelled(", and so on up to \(chain[0].label)")
-        break
-      }
-      demand += spelled(", for \(asker.label)")
+    guard let asker = chain.dropLast().last else { return nil }
+    let parameter = asker.parameter.map { spelled(" as parameter \($0) of its initialiser") } ?? ""
+    var others = chain.dropLast(2).reversed().map { spelled(", for \($0.label)") }
+    if others.count >= Self.namedOneByOne {
+      others[(Self.namedOneByOne - 2)...] = [spelled(", and so on up to \(chain[0].label)")]
     }
-    return demand + "."
+    return spelled("\(asker.label) needs it\(parameter)\(others.joined()).")
   }
 
   /// The chain in one line; nil if the asker is not known.
   private var way: String? {
     guard chain.count > 1 else { return nil }
-    let omitted = chain.count - 2 * Self.shownAtEachEnd
-    if omitted <= 1 { return chain.map(\.description).joined(separator: " → ") }
-    let ends = [chain.prefix(Self.shownAtEachEnd), chain.suffix(Self.shownAtEachEnd)]
-    return ends.map { $0.map(\.description).joined(separator: " → ") }.joined(
-      separator: spelled(" → … \(omitted) more … → "))
+    var steps = chain.map(\.description)
+    let omitted = steps.dropFirst(Self.shownAtEachEnd).dropLast(Self.shownAtEachEnd).indices
+    if omitted.count > 1 { steps[omitted] = [spelled("… \(omitted.count) more …")] }
+    return steps.joined(separator: " → ")
   }
 }

@@ -73,18 +73,16 @@ extension UDIOrigin {
 extension UDIContext {
   /// - Parameters:
   ///   - arguments: The arguments that the factory would be given.
-  ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
   ///   - limit: The largest number of contexts to look at.
   ///   - failure: The reason why the lookup failed, if the lookup has already found it out.
   func explanation(
-    of request: LookupRequest, with arguments: [Any] = [], isForMainActor: Bool = false, limit: Int = .max,
-    failure: UDIExplanation.Cause? = nil
+    of request: LookupRequest, with arguments: [Any] = [], limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
     let key = TypeToken.of(request.type).key(named: request.name)
     let survey = change { node, _ in Survey(key, from: node, request.search, limit: limit) }
     defer { survey.release() }
     var explanation = survey.explanation
-    explanation.cause = failure ?? survey.cause(of: request, with: arguments, isForMainActor: isForMainActor)
+    explanation.cause = failure ?? survey.cause(of: request, with: arguments)
     return explanation
   }
 }

@@ -26,7 +26,7 @@ public struct UDIObserver: Sendable {
   /// - Parameter observe: Called for each event.
   public init(_ observe: @escaping @Sendable (UDIEvent) -> Void) {
     body = observe
-    UDIRecording.noteObserver()
+    Self.exists.store(true, ordering: .relaxed)
   }
 
   /// Passes an event on to this observer. Use this in an observer that builds on another one.
@@ -42,9 +42,11 @@ public struct UDIObserver: Sendable {
 
   fileprivate static let scoped = Scoped<UDIObserver?>(nil)
 
+  private static let exists = Atomic<Bool>(false)
+
   /// Whether an observer was ever made. If none was, there is no need to ask for one.
   @inline(__always)
-  static var mayExist: Bool { UDIRecording.hasObservers }
+  static var mayExist: Bool { exists.load(ordering: .relaxed) }
 
   /// Notifies the observer of an event, unless the observer itself has caused it. Do not call this under a lock.
   ///

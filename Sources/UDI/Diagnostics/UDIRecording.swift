@@ -29,32 +29,18 @@ import Synchronization
 /// three times as long. A lookup takes no longer than before if no object was attached to its context, and nothing was
 /// made for that context.
 public enum UDIRecording {
-  // One byte says whether recording is on and whether an observer was ever made, so that making an instance checks only
-  // that byte.
-  private static var recording: UInt8 { 1 }
-  private static var observed: UInt8 { 2 }
   #if DEBUG
-    private static let flags = Atomic<UInt8>(1)
+    private static let flag = Atomic<Bool>(true)
   #else
-    private static let flags = Atomic<UInt8>(0)
+    private static let flag = Atomic<Bool>(false)
   #endif
-
-  @inline(__always)
-  static var isOnOrObserved: Bool { flags.load(ordering: .relaxed) != 0 }
-  /// Whether an observer was ever made.
-  @inline(__always)
-  static var hasObservers: Bool { flags.load(ordering: .relaxed) & observed != 0 }
-  static func noteObserver() { flags.bitwiseOr(observed, ordering: .relaxed) }
 
   /// Whether recording is on. Setting this to false also deletes all records.
   public static var isOn: Bool {
-    get { flags.load(ordering: .relaxed) & recording != 0 }
+    get { flag.load(ordering: .relaxed) }
     set {
-      if newValue {
-        flags.bitwiseOr(recording, ordering: .relaxed)
-        return
-      }
-      flags.bitwiseAnd(~recording, ordering: .relaxed)
+      flag.store(newValue, ordering: .relaxed)
+      if newValue { return }
       Tree.change { _ in
         removeAllRecords()
         removeAllUses()

@@ -6,10 +6,8 @@ package import Synchronization
 /// Notices are sent and received under the tree lock, so a receiver must not run user code or release an object.
 package struct AuditNotice {
   package enum Kind {
-    /// An object is being bound, or a provider keeps it from now on.
-    case registered
-    /// An object is about to be attached to the context.
-    case attached
+    /// An object is being bound, a provider keeps it from now on, or it is about to be attached to the context.
+    case added
     /// An object is attached to the context, or bound in it.
     case present
     /// A context has been made.
@@ -18,8 +16,10 @@ package struct AuditNotice {
     case moved
     /// The object is an instance that a provider keeps strongly.
     case owned
-    /// The object is a provider. It might be an alias, which has no factory.
-    case provider(isAlias: Bool)
+    /// The object is a provider with a factory.
+    case provider
+    /// The object is an alias of a provider.
+    case alias
     /// The object is a provider's closer, which holds a user's closure.
     case closer
     /// The object is the user's storage of a provider, an `any UDIStorage`.
@@ -30,14 +30,14 @@ package struct AuditNotice {
   package let object: AnyObject
   /// The node of the context that the notice is about.
   package let node: Node
-  /// The context; nil if it is going away, and in what `forEachBound` and `forEachHeld` list.
+  /// The context; nil if it is going away, and in what `Node.contents` lists.
   package let context: UDIContext?
   /// Where the object may be released. If it was only attached, this is not known, so the main actor is assumed.
   package var reach = UDIReach.mainActor
   package var attachment: UDIAttachment?
-  /// The key of the binding or of the provider.
-  package var key: KeyIdentity?
-  /// The call that has bound or attached the object, or has registered the provider.
+  /// The binding or the provider; nil if the object was attached.
+  package var entry: UDIEntry?
+  /// The call that has attached the object.
   package var site: UDICallSite?
 
   /// The number of running audits.
@@ -50,9 +50,11 @@ package struct AuditNotice {
 
   /// Sends the notice.
   private func send(_ garbage: inout Garbage) {
-    // Otherwise, `node.context` might be nil when something is bound there next.
-    if let context { node.remember(context) }
     unsafe Self.receive(self, &garbage)
+    guard let context else { return }
+    // Otherwise, `node.context` might be nil when something is bound there next.
+    node.remember(context)
+    garbage.add(context)
   }
 }
 
@@ -63,41 +65,37 @@ extension AuditNotice {
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
-    let context = node.context
-    AuditNotice(.registered, object, as: entry, in: node, context: context).send(&garbage)
-    if let context { garbage.add(context) }
+    AuditNotice(.added, object, as: entry, in: node, context: node.context, &garbage).send(&garbage)
     garbage.add(object, of: entry)
   }
 
   /// Sends a notice of the context that an object is attached to, and one of the context that it is about to be
   /// attached to, if there are such contexts. A context does not know which objects are attached to it, so this is done
   /// whenever an object binds itself or is attached.
-  @inline(never)
   static func note(
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,
     _ garbage: inout Garbage
   ) {
-    func send(_ kind: Kind, _ context: UDIContext, at site: UDICallSite?) {
-      let node = context.withNode { $0 }
-      AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
-        .send(&garbage)
-    }
-    if let present = attachment.context {
-      send(.present, present, at: nil)
-      garbage.add(present)
-    }
-    if let new { send(.attached, new, at: site) }
+    if let present = attachment.context { note(.present, object, in: present, attachment: attachment, &garbage) }
+    if let new { note(.added, object, in: new, attachment: attachment, at: site, &garbage) }
   }
 
-  /// Sends a notice of a context that has been made or moved.
+  /// Sends a notice of an object and a context, or of a context that has been made or moved.
   @inline(never)
-  static func note(_ kind: Kind, _ context: UDIContext, node: Node, _ garbage: inout Garbage) {
-    AuditNotice(kind: kind, object: context, node: node, context: context, reach: .anywhere).send(&garbage)
+  static func note(
+    _ kind: Kind, _ object: AnyObject, in context: UDIContext, attachment: UDIAttachment? = nil,
+    at site: UDICallSite? = nil, _ garbage: inout Garbage
+  ) {
+    let node = context.withNode { $0 }
+    AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
+      .send(&garbage)
   }
 
-  fileprivate init(_ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?) {
-    self.init(
-      kind: kind, object: object, node: node, context: context, reach: entry.reach, key: entry.key, site: entry.site)
+  fileprivate init(
+    _ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?, _ garbage: inout Garbage
+  ) {
+    let registered = Sighting(entry.registeredEntry ?? entry, &garbage).entry.timeless
+    self.init(kind: kind, object: object, node: node, context: context, reach: entry.reach, entry: registered)
   }
 }
 
@@ -107,27 +105,21 @@ extension Node {
   /// This node and the nodes below it, breadth-first.
   package var branch: [Node] { BreadthFirst(self).map(\.node) }
 
-  /// Calls `body` with a notice of each live object that is bound here.
-  package func forEachBound(_ garbage: inout Garbage, _ body: (AuditNotice) -> Void) {
-    treeLocked.bindings.forEachEntry { entry in
-      guard let object = entry.binding.liveObject(&garbage) else { return }
-      body(AuditNotice(.present, object, as: entry.binding, in: self, context: nil))
-    }
-  }
-
-  /// Calls `body` with a notice of each provider of the context, and of each instance, closer and storage that the
-  /// provider holds.
-  package func forEachHeld(_ body: (AuditNotice) -> Void) {
-    var providers: [Provider] = []
-    treeLocked.providers.forEach { providers.append($0.provider) }
-    for provider in providers.inOrder(of: { UInt64($0.serial) }) {
-      func pass(_ kind: AuditNotice.Kind, _ object: AnyObject) {
-        body(AuditNotice(kind, object, as: provider, in: self, context: nil))
+  /// A notice of each live object that is bound here, of each provider, and of what each provider holds: instances, its
+  /// closer, and its storages. The garbage keeps the bound objects alive.
+  package func contents(_ garbage: inout Garbage) -> [AuditNotice] {
+    var contents: [AuditNotice] = []
+    for entry in allEntries {
+      func add(_ kind: AuditNotice.Kind, _ object: AnyObject) {
+        contents.append(AuditNotice(kind, object, as: entry, in: self, context: nil, &garbage))
       }
-      provider.forEachOwned { pass(.owned, $0) }
-      pass(.provider(isAlias: provider is Alias), provider)
-      if let closer = provider.closer { pass(.closer, closer) }
-      for storage in provider.storages { pass(.storage, storage) }
+      if entry is Binding, let object = entry.liveObject(&garbage) { add(.present, object) }
+      guard let provider = entry as? Provider else { continue }
+      provider.forEachOwned { add(.owned, $0) }
+      add(provider is Alias ? .alias : .provider, provider)
+      if let closer = provider.closer { add(.closer, closer) }
+      for storage in provider.storages { add(.storage, storage) }
     }
+    return contents
   }
 }

@@ -3,7 +3,7 @@
 extension UDIContext {
   /// Explains what a lookup of a type finds that has no name.
   package func explanation(ofNeed type: Any.Type) -> UDIExplanation {
-    explanation(of: LookupRequest(type, .mainActor), isForMainActor: true)
+    explanation(of: LookupRequest(type, .mainActor))
   }
 
   /// Explains what the first read of an object's property finds.
@@ -12,6 +12,6 @@ extension UDIContext {
   /// - Returns: Nil if the property has been set, so that a read looks nothing up.
   package func explanation(ofProperty wrapper: UnsafeRawPointer) -> UDIExplanation? {
     // Each wrapper consists of a reference to its link.
-    unsafe wrapper.load(as: PropertyLink.self).lookup.map { explanation(of: $0, isForMainActor: true) }
+    unsafe wrapper.load(as: PropertyLink.self).lookup.map { explanation(of: $0) }
   }
 }

@@ -8,41 +8,37 @@ extension Node {
   package func sightings(_ garbage: inout Garbage) -> [(entry: UDIEntry, addresses: [UInt])] {
     allEntries.map { source in
       let sighting = Sighting(source, &garbage)
-      return (sighting.entry.timeless, sighting.addresses)
+      return (sighting.entry.timeless, [Unretained(source).address, sighting.object?.address].compactMap(\.self))
     }
   }
 
   /// The bindings that were recorded as removed from the context, in the order in which they were removed.
   package func removedBindings(_ garbage: inout Garbage) -> [UDIEntry] {
-    UDIRecording.allRecords(in: self).map { Sighting($0, &garbage).entry.timeless }
+    UDIRecording.records(in: self).map { $0.entry(&garbage).timeless }
   }
 
   /// The keys of everything in the context, and of the bindings that were recorded as removed from it.
-  package var allKeys: [KeyIdentity] { allEntries.map(\.key) + UDIRecording.allRecords(in: self).map(\.key) }
+  package var allKeys: [KeyIdentity] { allEntries.map(\.key) + UDIRecording.records(in: self).map(\.key) }
 }
 
 extension UDIRecording {
   /// Calls `body` with each recorded lookup whose dependent still exists, the oldest first: the dependent, what was
-  /// looked up, and what was found, if that still exists. The garbage keeps all of them alive.
+  /// looked up, and what was found, if that still exists: the node of the entry's context, nil if the entry has been
+  /// removed from it, and the entry's address. The garbage keeps all of them alive.
   package static func forEachUse(
-    _ garbage: inout Garbage, _ body: (_ dependent: DependentSighting, _ key: KeyIdentity, _ found: Found?) -> Void
+    _ garbage: inout Garbage,
+    _ body: (_ dependent: DependentSighting, _ key: KeyIdentity, _ found: (node: Node?, address: UInt)?) -> Void
   ) {
     for use in uses() {
       guard let dependent = use.sighting(&garbage) else { continue }
-      let found = use.entry
-      if let found { garbage.add(found) }
-      body(dependent, use.key, found.map { ($0.node, Unretained($0).address) })
+      body(dependent, use.key, garbage.held(use.entry).map { ($0.node, Unretained($0).address) })
     }
   }
-
-  /// The context of an entry, nil if the entry has been removed from it, and the entry's address.
-  package typealias Found = (node: Node?, address: UInt)
 }
 
 extension UDIContext {
-  /// Explains a lookup on the main actor, wherever this method is called.
+  /// Explains a lookup on the main actor.
   package func explanation(of key: KeyIdentity, _ search: UDISearch?) -> UDIExplanation {
-    let request = LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search)
-    return explanation(of: request, isForMainActor: true)
+    explanation(of: LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search))
   }
 }

@@ -20,23 +20,7 @@ extension UDIContext {
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
-    if let failure = failureIfClosed() { throw UDIWarmUpError(failures: [failure]) }
     try Self.end(with: await failuresToMake(onlyOwned: true))
-  }
-
-  /// Makes an instance with each provider of this context and of the contexts below it, even if the provider does not
-  /// keep the instance, and under each type that `implements` serves it as: only then it is known whether it is of
-  /// that type. Providers that take arguments are left out.
-  ///
-  /// - Returns: The failures. If this context is closed, that is the only one.
-  package func failuresToMakeEverything() async -> [UDIFailure] {
-    if let failure = failureIfClosed() { return [failure] }
-    let notMade = await failuresToMake()
-    // If an alias fails for any other reason, so does its target, which is reported already.
-    let notConforming = await failuresToMake(forAliases: true).filter {
-      if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
-    }
-    return notMade + notConforming
   }
 
   /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.
@@ -69,24 +53,9 @@ public struct UDIWarmUpError: Error, Sendable {
   public let failures: [UDIFailure]
 }
 
-extension UDIFailure {
-  /// The error, without what needed the dependency: two dependencies may lack the same one.
-  fileprivate var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
-}
-
 extension UDIWarmUpError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be made because of it.
-  public var description: String {
-    if failures.count == 1 { return "One dependency could not be made: \(failures[0])" }
-    let causes = failures.map(\.cause)
-    var lines = ["\(failures.count) dependencies could not be made:"]
-    for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
-      lines.append("  \(failures[index])")
-      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
-      if !others.isEmpty { lines.append("    For the same reason: \(others.joined(separator: ", "))") }
-    }
-    return lines.joined(separator: "\n")
-  }
+  public var description: String { UDIFailure.describe(failures, "made") }
 }
 
 // MARK: - What there is to make
@@ -111,14 +80,6 @@ extension Obtaining {
 }
 
 extension UDIContext {
-  /// The failure that says that this context is closed, or is being closed; nil if it is open.
-  private func failureIfClosed() -> UDIFailure? {
-    let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
-    guard let path else { return nil }
-    let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
-    return .init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)
-  }
-
   /// Makes an instance with each provider of this context and of the contexts below it, or under each of their aliases.
   /// Asynchronous factories come first, so that the others find their instances. Then come synchronous factories that
   /// belong to an actor, because the rest cannot wait for that actor.
@@ -126,7 +87,13 @@ extension UDIContext {
   /// Providers that take arguments are left out.
   ///
   /// - Parameter onlyOwned: Whether to leave out providers whose instances the context does not own.
-  private func failuresToMake(forAliases: Bool = false, onlyOwned: Bool = false) async -> [UDIFailure] {
+  /// - Returns: The failures. If this context is closed, or is being closed, that is the only one.
+  package func failuresToMake(forAliases: Bool = false, onlyOwned: Bool = false) async -> [UDIFailure] {
+    let closed = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
+    if let closed {
+      let error = linkError(.closed(closed), LookupRequest(UDIContext.self, .anywhere))
+      return [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: closed, error: error)]
+    }
     var failures: [UDIFailure] = []
     for group in whatToMake(forAliases, onlyOwned) { failures += await Self.failures(of: group) }
     return failures

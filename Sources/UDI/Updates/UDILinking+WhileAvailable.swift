@@ -39,11 +39,10 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let request = LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line))
-    let context = try _origin.context(requiredFor: "whileAvailable", request)
-    return try await context.whileAvailable(
-      context.updates(of: type, search: search), repeat context.updates(of: each more, search: search),
-      while: operation)
+    let site = UDICallSite(fileID, line)
+    var requests = [LookupRequest(type, .anywhere, search: search, at: site)]
+    repeat requests.append(LookupRequest(each more, .anywhere, search: search, at: site))
+    return try await _origin.whileAvailable(requests, operation)
   }
 
   /// Does the same as ``whileAvailable(_:_:search:fileID:line:_:)-(First.Type,_,_,_,_,_)`` for dependencies with names.
@@ -64,64 +63,31 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let request = LookupRequest(
-      First.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
-    let context = try _origin.context(requiredFor: "whileAvailable", request)
-    return try await context.whileAvailable(
-      context.updates(of: First.self, named: key.name, search: search),
-      repeat context.updates(of: (each More).self, named: (each more).name, search: search),
-      while: operation)
+    let site = UDICallSite(fileID, line)
+    var requests = [LookupRequest(First.self, .anywhere, named: key.name, search: search, at: site)]
+    repeat requests.append(
+      LookupRequest((each More).self, .anywhere, named: (each more).name, search: search, at: site))
+    return try await _origin.whileAvailable(requests, operation)
   }
 }
 
-extension UDIContext {
+extension UDIOrigin {
   nonisolated(nonsending) fileprivate func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ first: UDIUpdates<First>, _ more: repeat UDIUpdates<each More>,
-    while operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+    _ requests: [LookupRequest], _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    var followed: [@Sendable (Availability, Int) async -> Void] = [follow(first)]
-    repeat followed.append(follow(each more))
-    let availability = Availability(followed.count) { found in
+    let context = try context(requiredFor: "whileAvailable", requests[0])
+    let availability = Availability(context, requests) { found in
       var rest = found[...]
       func next<Dependency>(_ type: Dependency.Type) throws -> Dependency {
-        guard let dependency = rest.popFirst()??.load(as: type) else { throw ProviderFailure.nothing }
-        return dependency
+        guard let found = rest.popFirst()??()?.value(as: type, isExact: true) else { throw ProviderFailure.nothing }
+        return found
       }
       guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
       return { try await operation(first, repeat each others) }
     }
-    let result = try await availability.run(followed) { self.explained(ProviderFailure.nothing, first.request) }
-    guard let result = result as? Result else { preconditionFailure("this is what the operation returned") }
+    guard let result = try await availability.run() as? Result else {
+      preconditionFailure("this is what the operation returned")
+    }
     return result
-  }
-
-  /// Returns a function that follows one dependency, and passes what each lookup finds to an `Availability`.
-  private func follow<Dependency: Sendable>(
-    _ updates: UDIUpdates<Dependency>
-  ) -> @Sendable (Availability, Int) async -> Void {
-    { availability, index in
-      for await found in updates {
-        let isUnowned = found != nil && self.findsUnowned(updates.request)
-        availability.set(index, to: found.map { FoundDependency($0, holdsStrongly: isUnowned) })
-      }
-      availability.end()
-    }
-  }
-
-  /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
-  /// releases it.
-  private func findsUnowned(_ request: LookupRequest) -> Bool {
-    let key = TypeToken.of(request.type).key(named: request.name)
-    return change { node, garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else { return false }
-      garbage.add(entry)
-      switch entry.kind {
-      case .owned, .boxed: return false
-      case .observed, .provider, .graphProvider: return true
-      // An instance that a look has made may have bound itself. Then the binding is found, although nothing else may
-      // hold the instance.
-      case .binding: return entry.comesFromLook
-      }
-    }
   }
 }

@@ -26,17 +26,11 @@ let detailsScript = #"""
     ? span('gone', keyOf(one), span('faint', one.path === undefined ? 'gone' : `in “${spellPath(one.path)}”`))
     : link(one, sign(one.kind), keyOf(one), span('faint', one.context.title)))
 
-  const units = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs'], [1, 'ns']]
-  function duration(nanoseconds) {
-    const [size, unit] = units.find(([size]) => nanoseconds >= size) ?? units.at(-1)
-    return `${Number((nanoseconds / size).toPrecision(3))} ${unit}`
-  }
-
   const entryFacts = one => [
     ['State', span('fact', sign(one.kind), stateOf(one))],
     ['Class', one.kind === 'object' ? one.type : one.className],
     ['Lifetime', one.lifetime],
-    ['Making took', one.nanoseconds && duration(one.nanoseconds)],
+    ['Making took', one.nanoseconds && `${Number((one.nanoseconds / 1e6).toPrecision(3))} ms`],
     ['Wants', one.wants],
     ['Failed', one.failure],
     ['In', pathOf(one.context)],
@@ -46,8 +40,8 @@ let detailsScript = #"""
     ['Needed by', list(one.neededBy, relation)],
   ]
 
-  // A place in the source. It may be broken after a folder.
-  const code = site => site && element('code', {}, ...site.split(/(?<=\/)/).flatMap(part => [element('wbr'), part]))
+  // A place in the source.
+  const code = textContent => textContent && element('code', { textContent })
 
   const stateOf = one => ({
     live: 'bound, and alive', dead: one.isRemoved ? 'died: nothing held it' : 'bound, but dead: nothing held it',

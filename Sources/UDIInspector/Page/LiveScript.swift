@@ -43,14 +43,11 @@ let liveScript = #"""
     version = data.version
     byID('title').textContent = tree.contexts[0].title
     document.title = `${tree.contexts[0].title} – contexts`
-    const present = tree.contexts.flatMap(context => context.entries.map(entry => entry.kind))
-    const count = (...counted) => present.filter(kind => counted.includes(kind)).length
-    const [live, dead, providers] = [count('live'), count('dead'), count('provider', 'kept')]
+    const all = tree.contexts.flatMap(context => context.entries.map(entry => entry.kind))
+    const present = Object.keys(kinds).filter(kind => all.includes(kind))
     byID('counts').textContent = joined(' · ', plural(tree.contexts.length, 'context'),
-      live > 0 && plural(live, 'bound', 'bound'), dead > 0 && plural(dead, 'dead', 'dead'),
-      providers > 0 && plural(providers, 'provider'), providers > 0 && plural(count('kept'), 'made', 'made'))
-    byID('legend').replaceChildren(...Object.keys(kinds).filter(kind => present.includes(kind)).map(kind =>
-      span(`entry ${kind}`, sign(kind), kinds[kind].state)))
+      ...present.map(kind => `${all.filter(one => one === kind).length.toLocaleString('en')} ${kinds[kind].state}`))
+    byID('legend').replaceChildren(...present.map(kind => span(`entry ${kind}`, sign(kind), kinds[kind].state)))
     if (isFirst) openAtFirst()
     // If the selected context or entry is gone, the context that contained it is selected instead.
     for (let next = before; next !== null && selected() === null; next = outer(next)) {
@@ -73,7 +70,6 @@ let liveScript = #"""
 
   function setSearch(text) {
     byID('search').value = text
-    openInSearch.clear()
     words = text.toLowerCase().split(/\s+/).filter(word => word !== '')
     if (tree === null) return
     listRows()

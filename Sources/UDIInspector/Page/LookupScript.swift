@@ -11,24 +11,16 @@ let lookupScript = #"""
   // Offers the keys that contain the typed text. There can be thousands, so only a few are offered.
   function offerKeys() {
     const part = byID('key').value.toLowerCase()
-    const offered = []
-    for (const key of tree.keys.keys()) {
-      if (offered.length < 40 && key.toLowerCase().includes(part)) offered.push(key)
-    }
-    byID('keys').replaceChildren(...offered.sort().map(value => element('option', { value })))
+    const offered = [...tree.keys.keys()].filter(key => key.toLowerCase().includes(part)).sort().slice(0, 40)
+    byID('keys').replaceChildren(...offered.map(value => element('option', { value })))
   }
 
   // The key that the typed text stands for: the text is the key, or its end. `Clock` means `Shop.Clock`, if there is
   // no other Clock.
   function meantKey(text) {
-    const known = tree.keys.get(text)
+    const ends = [...tree.keys.keys()].filter(key => key.toLowerCase().endsWith(`.${text.toLowerCase()}`))
+    const known = tree.keys.get(text) ?? (ends.length === 1 ? tree.keys.get(ends[0]) : undefined)
     if (known !== undefined) return known
-    const lower = text.toLowerCase()
-    const keys = [...tree.keys.keys()]
-    for (const fits of [key => key.endsWith(`.${text}`), key => key.toLowerCase().endsWith(`.${lower}`)]) {
-      const found = keys.filter(fits)
-      if (found.length === 1) return tree.keys.get(found[0])
-    }
     const [, type, name] = /^(.*?)(?: named "?(.*?)"?)?$/s.exec(text)
     return { type, name }
   }

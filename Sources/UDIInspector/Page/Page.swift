@@ -52,10 +52,8 @@ private func page(policy: String, head: String, end: String = "") -> String {
     <h1 id="title">Contexts</h1>
     <p id="counts"></p>
     <div class="search" role="search">
-      <label class="unseen" for="search">Search contexts, types, names and classes</label>
-      <input id="search" type="search" placeholder="Search" autocomplete="off" spellcheck="false"
-        aria-describedby="found" aria-keyshortcuts="/">
-      <kbd aria-hidden="true">/</kbd>
+      <input id="search" type="search" placeholder="Search (/)" autocomplete="off" spellcheck="false"
+        aria-label="Search contexts, types, names and classes" aria-describedby="found" aria-keyshortcuts="/">
     </div>
     <p id="found" role="status"></p>
     <p id="live"><span id="pulse" aria-hidden="true"></span><span id="status" role="status">Loading</span></p>

@@ -29,9 +29,8 @@ let selectionScript = #"""
   }
 
   function setOpen(context, isOpen) {
-    const set = words.length > 0 ? openInSearch : open
-    if (isOpen) set.add(context.id)
-    else set.delete(context.id)
+    if (isOpen) open.add(context.id)
+    else open.delete(context.id)
     relist()
   }
 
@@ -82,7 +81,7 @@ let selectionScript = #"""
         else if (row?.hasInside) setOpen(row.of, true)
         break
       case 'ArrowLeft':
-        if (row?.isOpen && (words.length === 0 || openInSearch.has(row.of.id))) setOpen(row.of, false)
+        if (row?.isOpen && words.length === 0) setOpen(row.of, false)
         else if (row !== undefined) select((outer(row.of) ?? row.of).id)
         break
       case 'Enter': case ' ':
@@ -102,16 +101,12 @@ let selectionScript = #"""
   treeBox.addEventListener('focus', () => {
     if (selectedID === null && rows.length > 0) select(rows[0].of.id)
   })
-  for (const kind of ['click', 'dblclick']) {
-    treeBox.addEventListener(kind, event => {
-      const one = tree?.byID.get(event.target.closest('.row')?.rowID)
-      if (one === undefined) return
-      // A double click does the same anywhere else in the row as a click on the sign at its beginning.
-      const isOnTwist = event.target.closest('.twist') !== null
-      if (one.isContext && isOnTwist === (kind === 'click')) setOpen(one, !rows[placeByID.get(one.id)].isOpen)
-      select(one.id, { scroll: false })
-    })
-  }
+  treeBox.addEventListener('click', event => {
+    const one = tree?.byID.get(event.target.closest('.row')?.rowID)
+    if (one === undefined) return
+    if (event.target.closest('.twist') !== null) setOpen(one, !rows[placeByID.get(one.id)].isOpen)
+    select(one.id, { scroll: false })
+  })
   treeBox.addEventListener('scroll', drawRows, { passive: true })
   new ResizeObserver(drawRows).observe(treeBox)
 

@@ -25,40 +25,34 @@ let pageStyle = #"""
   h1, h2, p, dl, dd, ul, ol { margin: 0; padding: 0; }
   button, input, select { font: inherit; color: inherit; }
   :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-  .unseen {
-    position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap;
+  .faint, .gone, .class, .state, dt, form label, form .label, .entry.provider .type, .sign.replaced, .sign.withdrawn {
+    color: var(--soft);
   }
-  .faint { color: var(--soft); }
+  .row .tag, .row .type, .row .class, .row .faint, .relation .key, .relation .faint {
+    overflow: hidden; text-overflow: ellipsis;
+  }
   mark { background: var(--mark); color: inherit; border-radius: 2px; }
 
   header {
     display: flex; flex-wrap: wrap; align-items: center; gap: 6px 18px; padding: 14px 24px 12px; flex: none;
   }
   h1 { font-size: 19px; font-weight: 650; letter-spacing: -.015em; overflow-wrap: anywhere; }
-  #counts { color: var(--soft); font-variant-numeric: tabular-nums; }
-  .search { position: relative; margin-left: auto; flex: 0 1 300px; min-width: 180px; }
-  .search input { width: 100%; padding-right: 34px; }
-  .search kbd {
-    position: absolute; right: 8px; top: 6px; width: 20px; height: 20px; font: 12px/18px var(--code);
-    text-align: center; color: var(--faint); border: 1px solid var(--rule); border-radius: 4px; pointer-events: none;
-  }
-  .search input:focus ~ kbd { visibility: hidden; }
-  #found:empty { display: none; }
-  #found { color: var(--soft); font-variant-numeric: tabular-nums; }
+  #counts, #found { color: var(--soft); font-variant-numeric: tabular-nums; }
+  #found:empty, #steps:empty { display: none; }
+  .search { margin-left: auto; flex: 0 1 300px; min-width: 180px; }
+  .search input { width: 100%; }
   #live { display: flex; align-items: center; gap: 8px; color: var(--soft); }
   #pulse { width: 8px; height: 8px; border-radius: 50%; border: 1.5px solid var(--faint); flex: none; }
   .on #pulse { background: var(--live); border-color: var(--live); }
   .off #pulse { border-color: var(--dead); border-radius: 0; }
   .off { color: var(--dead) !important; }
 
-  input, select {
+  input, select, button {
     background: var(--paper); border: 1px solid var(--rule); border-radius: 7px; padding: 5px 10px; min-width: 0;
   }
   input::placeholder { color: var(--faint); opacity: 1; }
   input::-webkit-search-cancel-button { display: none; }
-  button {
-    background: var(--paper); border: 1px solid var(--rule); border-radius: 7px; padding: 5px 12px; cursor: pointer;
-  }
+  button { cursor: pointer; }
   button:hover { border-color: var(--accent); }
   button[type=submit] { background: var(--ink); border-color: var(--ink); color: var(--paper); font-weight: 550; }
   button.link {
@@ -92,27 +86,16 @@ let pageStyle = #"""
   .row:hover, .row.lit { background: var(--hover); }
   .row.selected { background: var(--chosen); }
   #tree:focus-visible .row.selected { box-shadow: inset 0 0 0 2px var(--accent); }
-  .indent {
-    height: 30px;
-    background: repeating-linear-gradient(to right, transparent 0 8px, var(--rule) 8px 9px, transparent 9px 18px);
-  }
-  .twist { width: 17px; height: 22px; margin: 0 -2px 0 -1px; position: relative; cursor: pointer; }
-  .twist::before {
-    content: ""; position: absolute; left: 5px; top: 7.5px; width: 6px; height: 6px; border: solid var(--soft);
-    border-width: 0 1.5px 1.5px 0; transform: rotate(-45deg); transition: transform .1s;
-  }
-  .twist.down::before { transform: translate(-.5px, -1.5px) rotate(45deg); }
-  .twist.none { visibility: hidden; }
-  @media (prefers-reduced-motion: reduce) { .twist::before { transition: none; } }
+  .twist { width: 14px; text-align: center; color: var(--soft); cursor: pointer; }
   .tag { font-weight: 590; letter-spacing: -.005em; }
-  .row .tag, .row .type, .row .class { flex: 0 1 auto; overflow: hidden; text-overflow: ellipsis; }
+  .row .tag, .row .type, .row .class { flex: 0 1 auto; }
   .row .lifetime { font-size: 12px; color: var(--faint); }
-  .row .faint { font-size: 12.5px; flex: 0 10 auto; overflow: hidden; text-overflow: ellipsis; }
-  .badge {
-    font-size: 11.5px; line-height: 17px; padding: 0 7px; border: 1px solid var(--rule); border-radius: 9px;
-    color: var(--soft);
+  .row .faint { font-size: 12.5px; flex: 0 10 auto; }
+  .badge, .role, #steps li::before {
+    display: inline-block; font-size: 11.5px; line-height: 18px; padding: 0 8px; border-radius: 9px;
+    font-variant-numeric: tabular-nums; color: var(--soft); box-shadow: inset 0 0 0 1px var(--faint);
   }
-  .badge.warning { color: var(--dead); border-color: currentcolor; }
+  .badge.warning { color: var(--dead); }
   .sign { width: 14px; height: 14px; flex: none; vertical-align: -2px; }
   .sign .fill { fill: currentcolor; }
   .sign .line { fill: none; stroke: currentcolor; stroke-width: 1.5; }
@@ -122,26 +105,21 @@ let pageStyle = #"""
   .sign.live, .sign.kept { color: var(--live); }
   .sign.dead { color: var(--dead); }
   .sign.override { color: var(--test); }
-  .entry .state { width: 4.6em; font-size: 12px; color: var(--soft); }
-  .sign.replaced, .sign.withdrawn { color: var(--soft); }
+  .state { font-size: 12px; }
+  .entry .state { width: 4.6em; }
   .entry.dead .state { color: var(--dead); }
   .type, .name, .class, code { font-family: var(--code); font-size: 12.5px; font-variant-ligatures: none; }
   .type { font-weight: 500; }
   .module { color: var(--faint); font-weight: 400; }
   .name { color: var(--accent); }
-  .class { color: var(--soft); }
   .row .class::before { content: "→ "; color: var(--faint); }
   .entry.past .type { text-decoration: line-through; text-decoration-color: var(--faint); }
-  .entry.provider .type { color: var(--soft); }
   .tail { margin-left: auto; padding-left: 4px; }
-  .role {
-    display: inline-block; font-size: 11.5px; line-height: 18px; padding: 0 8px; border-radius: 9px; font-weight: 560;
-    font-variant-numeric: tabular-nums; box-shadow: inset 0 0 0 1px currentcolor;
-  }
+  .role { font-weight: 560; }
   .needed { color: var(--accent); }
   .needs { color: var(--needs); }
-  .role.step { color: var(--soft); box-shadow: inset 0 0 0 1px var(--faint); min-width: 20px; text-align: center; }
-  .role.answer { color: var(--paper); background: var(--live); box-shadow: none; }
+  .role.step, #steps li::before { min-width: 20px; padding: 0; text-align: center; }
+  .role.answer, #steps li.found::before { color: var(--paper); background: var(--live); box-shadow: none; }
 
   #lines { position: absolute; right: 6px; width: 52px; pointer-events: none; overflow: hidden; display: none; }
   .has-lines #lines { display: block; }
@@ -158,24 +136,21 @@ let pageStyle = #"""
   #legend .entry { display: inline-flex; align-items: center; gap: 6px; }
 
   dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 5px 16px; }
-  dt { color: var(--soft); }
   dd { overflow-wrap: anywhere; }
   dd ul { list-style: none; display: grid; grid-template-columns: minmax(0, 1fr); gap: 3px; }
   .relation > * { display: flex; align-items: baseline; max-width: 100%; }
   .relation .state { flex: none; }
   .relation .sign { align-self: center; }
-  .relation .key { white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
-  .relation .faint { flex: 1 1 3em; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; min-width: 3em; }
-  dd .state { font-size: 12px; color: var(--soft); margin-right: 6px; }
+  .relation .key, .relation .faint { white-space: nowrap; }
+  .relation .faint { flex: 1 1 3em; min-width: 3em; }
+  dd .state { margin-right: 6px; }
   dd .faint { margin-left: 8px; font-size: 12.5px; }
   dd .sign { margin-right: 6px; }
   .key .name::before { content: " named "; color: var(--soft); font-family: var(--text); white-space: pre; }
   #details-title .type { font-size: 13.5px; font-weight: 600; }
-  .gone { color: var(--soft); }
 
   form { display: grid; gap: 8px; }
   form p { display: grid; grid-template-columns: 96px minmax(0, 1fr); align-items: center; }
-  form label, form .label { color: var(--soft); }
   form .buttons { display: flex; gap: 8px; padding-left: 96px; }
   #key { font-family: var(--code); font-size: 12.5px; line-height: 21px; }
   output { overflow-wrap: anywhere; font-weight: 550; }
@@ -186,18 +161,12 @@ let pageStyle = #"""
   #answer .summary .sign { margin-right: 8px; }
   #answer.hit { border-color: var(--live); }
   #answer.miss { border-color: var(--dead); }
-  #steps:empty { display: none; }
   #steps { list-style: none; counter-reset: step; margin-top: 12px; display: grid; gap: 4px; }
   #steps li {
     counter-increment: step; display: flex; flex-wrap: wrap; gap: 0 10px; align-items: baseline; padding-left: 30px;
     position: relative;
   }
-  #steps li::before {
-    content: counter(step); position: absolute; left: 0; top: 1px; min-width: 20px; font-size: 11.5px;
-    line-height: 18px; text-align: center; border-radius: 9px; box-shadow: inset 0 0 0 1px var(--faint);
-    color: var(--soft); font-variant-numeric: tabular-nums;
-  }
-  #steps li.found::before { background: var(--live); color: var(--paper); box-shadow: none; }
+  #steps li::before { content: counter(step); position: absolute; left: 0; top: 1px; }
   #steps li.more::before { content: "…"; box-shadow: none; }
   #steps li.nothing .finding { color: var(--faint); }
   #steps .finding { color: var(--soft); font-size: 13px; }

@@ -10,9 +10,8 @@ let treeScript = #"""
   let tree = null
   // The rows of the tree as it is shown now, including those out of view; and the index of each row, by its id.
   let rows = [], placeByID = new Map()
-  // The contexts that are unfolded in normal use (`open`), and those that are unfolded while only the matches of a
-  // search are shown (`openInSearch`).
-  const open = new Set(), openInSearch = new Set()
+  // The contexts that are unfolded. While only the matches of a search are shown, all contexts are.
+  const open = new Set()
   let selectedID = null, words = []
   // The elements of the rows that are drawn, by id.
   const shown = new Map()
@@ -83,10 +82,9 @@ let treeScript = #"""
       const row = pending.pop()
       rows.push(row)
       if (!row.of.isContext) continue
-      let inside = [...row.of.entries, ...row.of.children].filter(isShown)
-      if (inside.length === 0 && openInSearch.has(row.of.id)) inside = [...row.of.entries, ...row.of.children]
-      row.hasInside = row.of.entries.length + row.of.children.length > 0
-      row.isOpen = words.length > 0 ? inside.length > 0 : row.hasInside && open.has(row.of.id)
+      const inside = [...row.of.entries, ...row.of.children].filter(isShown)
+      row.hasInside = inside.length > 0
+      row.isOpen = row.hasInside && (words.length > 0 || open.has(row.of.id))
       if (!row.isOpen) continue
       for (let index = inside.length - 1; index >= 0; index -= 1) {
         pending.push({ of: inside[index], level: row.level + 1, position: index + 1, size: inside.length })
@@ -125,19 +123,15 @@ let treeScript = #"""
 
   function fill(box, row, role) {
     const one = row.of
-    const indent = element('span', { className: 'indent' })
-    indent.style.width = `${(Math.min(row.level, 24) - 1) * 18}px`
-    const parts = one.isContext ? [
-      element('span', { className: `twist ${row.hasInside ? row.isOpen ? 'down' : 'right' : 'none'}` }),
+    replace(box, ...one.isContext ? [
+      span('twist', row.hasInside ? row.isOpen ? '▾' : '▸' : ''),
       span('tag', ...marked(one.title)), row.level > 24 ? span('badge', `level ${row.level}`) : '',
       one.isScope ? span('badge', 'scope') : '', row.isOpen ? '' : span('faint', contents(one, ' · ')),
     ] : [
       sign(one.kind), span('state', kinds[one.kind].state), typeName(one.type), span('name', ...marked(one.name)),
       span('class', ...marked(one.className)), span('lifetime', one.lifetime),
       one.failure === undefined ? '' : span('badge warning', 'failed'),
-    ]
-    const tail = element('span', { className: 'tail' }, span(`role ${role?.name}`, role?.text))
-    box.replaceChildren(...[indent, ...parts, tail].filter(part => part))
+    ], element('span', { className: 'tail' }, span(`role ${role?.name}`, role?.text)))
   }
 
   // Makes the rows in view, and removes all others. A row that has not changed keeps its element, so that a screen
@@ -152,21 +146,16 @@ let treeScript = #"""
     for (const row of drawn) {
       const one = row.of
       const role = roles.get(one.id)
-      const text = label(one, role)
-      const signature = [text, row.level, row.isOpen, one.kind, words.join(' '), role?.text].join('|')
       const box = shown.get(one.id) ?? element('div', { id: `row-${nextRow += 1}`, role: 'treeitem' })
-      if (box.signature !== signature) {
-        box.signature = signature
-        fill(box, row, role)
-        box.ariaLabel = text
-      }
+      fill(box, row, role)
       const kind = one.isContext ? 'context' : `entry ${one.kind}${kinds[one.kind].isGone ? ' past' : ''}`
       Object.assign(box, {
         rowID: one.id, className: joined(' ', 'row', kind, row === selected && 'selected', role && 'lit'),
         ariaLevel: row.level, ariaPosInSet: row.position, ariaSetSize: row.size, ariaSelected: row === selected,
-        ariaExpanded: row.hasInside ? row.isOpen : null,
+        ariaLabel: label(one, role), ariaExpanded: row.hasInside ? row.isOpen : null,
       })
       box.style.top = `${placeByID.get(one.id) * rowHeight}px`
+      box.style.paddingLeft = `${6 + (Math.min(row.level, 24) - 1) * 18}px`
       if (box.parentNode === null) rowsBox.append(box)
       shown.set(one.id, box)
     }

@@ -93,7 +93,7 @@ extension BindingAudit {
               contents.insert(ObjectIdentifier(context))
               loaded.add(context)
             }
-            below.forEachHeld { notice in
+            for notice in below.contents(&loaded) {
               switch notice.kind {
               case .owned: contents.insert(ObjectIdentifier(notice.object))
               case .storage: storages.append(notice.object)
@@ -130,17 +130,13 @@ extension UDIContext {
   ///
   /// - Parameter path: The path that this context had in its tree, which it may have left since.
   fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Note] {
-    change { node, _ in
+    change { node, garbage in
       let depth = node.fullPath.count
-      var notes: [BindingAudit.Note] = []
-      for below in node.branch {
+      return node.branch.flatMap { below in
         let path = path + below.fullPath.dropFirst(depth)
         // Aliases are left out, because they have no factory that could hold the context.
-        below.forEachHeld {
-          if case .provider(isAlias: false) = $0.kind { notes.append(BindingAudit.Note($0, path: path)) }
-        }
+        return below.contents(&garbage).filter { $0.kind == .provider }.map { BindingAudit.Note($0, path: path) }
       }
-      return notes
     }
   }
 }

@@ -69,19 +69,16 @@ package final class BindingAudit: Sendable {
     let contextID: ObjectIdentifier?
     /// The tags from the root to the context.
     package let path: [String]
-    /// The key of the registration; nil for an attachment.
-    let key: KeyIdentity?
-    /// The call that made the registration or attachment. For an object that a provider made, the call that registered
-    /// the provider. Nil if the call is not known.
+    /// The registration, or that of the provider that made the object; nil for an attachment.
+    package let entry: UDIEntry?
+    /// The call that made the attachment. For an object that a provider made, the call that registered the provider.
+    /// Nil if the call is not known.
     package let site: UDICallSite?
 
     package var isContextAlive: Bool { context != nil }
-    /// The type of the registration; nil for an attachment.
-    package var typeName: String? { key?.typeName }
-    package var name: String? { key?.name?.description }
 
     init(_ notice: AuditNotice, path: [String]) {
-      (context, key, site) = (notice.context, notice.key, notice.site)
+      (context, entry, site) = (notice.context, notice.entry, notice.site)
       contextID = notice.context.map { ObjectIdentifier($0) }
       self.path = path
     }
@@ -182,7 +179,7 @@ extension BindingAudit {
   private static func receive(_ notice: AuditNotice, _ garbage: inout Garbage) {
     let (object, node) = (notice.object, notice.node)
     switch notice.kind {
-    case .registered, .attached:
+    case .added:
       update(object, at: node, &garbage) { $0.note(notice) }
     case .present:
       for audit in unsafe all where audit.watches(node) && !audit.knows(object) {
@@ -192,7 +189,7 @@ extension BindingAudit {
       update(object, at: node, &garbage) { $0.notePath(of: node) }
     case .moved:
       for audit in unsafe all where audit.knows(object) { audit.update(object, &garbage) { $0.notePath(of: node) } }
-    case .owned, .provider, .closer, .storage: break
+    default: break
     }
   }
 
@@ -252,12 +249,9 @@ extension BindingAudit {
 
   /// Records all objects that are bound or owned at the given node or below it. Called before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
-    var present: [AuditNotice] = []
-    for node in root.branch {
-      node.forEachBound(&garbage) { present.append($0) }
-      node.forEachHeld { if case .owned = $0.kind { present.append($0) } }
+    for notice in root.branch.flatMap({ $0.contents(&garbage) }) where [.present, .owned].contains(notice.kind) {
+      notePresent(notice, &garbage)
     }
-    for notice in present { notePresent(notice, &garbage) }
   }
 
   /// Removes the subjects whose objects have been released.
@@ -294,7 +288,7 @@ extension BindingAudit.Subject {
     let id = notice.context.map { ObjectIdentifier($0) }
     // `isContextAlive` reads a weak reference, which is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
-      id != nil && $0.contextID == id && $0.key === notice.key && $0.isContextAlive
+      id != nil && $0.contextID == id && $0.entry?.key == notice.entry?.key && $0.isContextAlive
     }
     if !isRepeated { notes.append(BindingAudit.Note(notice, path: notice.node.fullPath)) }
   }

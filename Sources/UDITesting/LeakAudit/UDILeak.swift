@@ -1,24 +1,7 @@
-import UDI
+public import UDI
 
 /// An object or a context that has outlived an operation during which it was registered, attached or made.
-public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
-  /// One registration of an object, or of a provider in a context.
-  public struct Registration: Sendable, Hashable {
-    /// The type that the object or the provider was registered under, as `String(reflecting:)` spells it.
-    public let typeName: String
-    /// The description of the name that the object or the provider was registered under; nil if there is none.
-    public let name: String?
-    /// The tags of the contexts from the root to the one with the registration, both included.
-    public let fullPath: [String]
-    /// Whether the context is still alive, too. If so, something holds the context, which may be the only reason why
-    /// the object is still alive.
-    public let isContextAlive: Bool
-    /// The file of the call that made the registration, in the form of `#fileID`.
-    public let fileID: String
-    /// The line of that call, counted from 1.
-    public let line: Int
-  }
-
+public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   /// One context that an object was attached to.
   public struct Attachment: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
@@ -34,15 +17,18 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
 
   /// The class of the object. If a context has leaked, this is `UDIContext`.
   public let className: String
-  /// The registrations of the object, in order; empty if the object was only attached.
-  public let registrations: [Registration]
+  /// The registrations of the object, and the contexts that have them, in order; empty if the object was only attached.
+  public let registrations: [UDIExplanation.Place]
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
+  /// Whether a context of the registrations, or else of the attachments, is still alive, too. If so, something holds the
+  /// context, which may be the only reason why the object is still alive.
+  public let isContextAlive: Bool
   /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
   public let fullPath: [String]?
   /// If a context has leaked, the providers that are registered in it and below it. A provider whose factory captures
   /// the context keeps the context alive.
-  public let providers: [Registration]
+  public let providers: [UDIExplanation.Place]
   /// The leak trace: the references that lead from an object that the audit knows to the leaked object, for example
   /// `Coordinator.handlers[2] {captures} → Model`. If an object holds itself, the trace leads from the object back to
   /// itself. Nil if no trace was found.
@@ -78,10 +64,8 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
       wasRegistered
       ? "registered as \(registrations.map(\.place).joined(separator: "; as "))"
       : "attached to \(attachments.map(\.place).joined(separator: "; to "))"
-    let isContextAlive = wasRegistered ? registrations.map(\.isContextAlive) : attachments.map(\.isContextAlive)
-    let isAnyContextAlive = isContextAlive.contains(true)
     return "Still alive: the \(className) that was \(places). "
-      + (isAnyContextAlive ? "So is that context. " : "") + describeHolder(isAnyContextAlive ? "one of them" : "it")
+      + (isContextAlive ? "So is that context. " : "") + describeHolder(isContextAlive ? "one of them" : "it")
   }
 
   private func describeHolder(_ held: String) -> String {
@@ -102,7 +86,7 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     if providers.isEmpty { return "\(start) \(describeHolder("it"))" }
     let places = providers.prefix(5).map { provider in
       let place = provider.fullPath == path ? "" : " in \(quoted(provider.fullPath))"
-      return "of \(provider.key)\(place), registered at \(provider.fileID):\(provider.line)"
+      return "of \(provider.finding.key)\(place), registered at \(provider.finding.site)"
     }
     let more = providers.count > places.count ? ["one of \(providers.count - places.count) others"] : []
     return """
@@ -119,29 +103,26 @@ public struct UDILeak: Sendable, Hashable, CustomStringConvertible {
     self.trace = trace
     self.held = held
     className = "\(subject.objectType)"
-    registrations = unique(subject.notes.compactMap { Registration($0) })
+    registrations = unique(subject.notes.compactMap(\.registration))
     attachments = unique(subject.notes.compactMap { Attachment($0) })
+    let isRegistered = !registrations.isEmpty
+    isContextAlive = subject.notes.contains { $0.isContextAlive && ($0.entry != nil) == isRegistered }
     fullPath = subject.fullPath
-    providers = subject.providers.compactMap { Registration($0) }
+    providers = subject.providers.compactMap(\.registration)
   }
 }
 
-extension UDILeak.Registration {
-  fileprivate init?(_ note: BindingAudit.Note) {
-    guard let typeName = note.typeName, let site = note.site else { return nil }
-    self.init(
-      typeName: typeName, name: note.name, fullPath: note.path, isContextAlive: note.isContextAlive,
-      fileID: site.fileID,
-      line: site.line)
-  }
+extension BindingAudit.Note {
+  fileprivate var registration: UDIExplanation.Place? { entry.map { .init(fullPath: path, finding: $0) } }
+}
 
-  fileprivate var key: String { describeKey(typeName, name) }
-  fileprivate var place: String { "\(key) in \(quoted(fullPath)), at \(fileID):\(line)" }
+extension UDIExplanation.Place {
+  fileprivate var place: String { "\(finding.key) in \(quoted(fullPath)), at \(finding.site)" }
 }
 
 extension UDILeak.Attachment {
   fileprivate init?(_ note: BindingAudit.Note) {
-    if note.typeName != nil { return nil }
+    if note.entry != nil { return nil }
     self.init(
       fullPath: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
   }
@@ -152,7 +133,6 @@ extension UDILeak.Attachment {
   }
 }
 
-private func unique<Element: Hashable>(_ elements: [Element]) -> [Element] {
-  var seen: Set<Element> = []
-  return elements.filter { seen.insert($0).inserted }
+private func unique<Element: Equatable>(_ elements: [Element]) -> [Element] {
+  elements.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
 }

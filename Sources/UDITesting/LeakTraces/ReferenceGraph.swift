@@ -156,15 +156,14 @@ final class ReferenceGraph {
   /// The edges to the children of a context, to its providers, and to the instances and closers that the providers
   /// keep.
   private func edges(of context: UDIContext) -> [Edge] {
-    var held: [AuditNotice] = []
-    context.change { node, _ in node.forEachHeld { held.append($0) } }
+    let held = context.change { node, garbage in node.contents(&garbage).filter { $0.kind != .present } }
     return context.children.map { Edge(target: index(of: $0), steps: "") }
       + held.compactMap { notice -> Edge? in
-        guard let key = notice.key, let site = notice.site else { return nil }
+        guard let entry = notice.entry else { return nil }
         // A storage's `load` is user code, so it is called after the lock has been released.
         var object: AnyObject? = notice.object
         if case .storage = notice.kind { object = (notice.object as? any UDIStorage)?.load()?.object }
-        let steps = " {provider of \(key), registered at \(site.fileID):\(site.line)}"
+        let steps = " {provider of \(entry.key), registered at \(entry.site)}"
         return object.map { Edge(target: index(of: $0), steps: steps) }
       }
   }

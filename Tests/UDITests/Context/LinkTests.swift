@@ -197,7 +197,9 @@ import UDI
     #expect(explanation.fullPath == ["App", "Shop"])
     #expect(explanation.search == .ancestors)
     #expect(explanation == shop.explain((any Other).self, named: "x", search: .ancestors))
-    for (search, words) in [(UDISearch.local, "alone (.local)"), (.descendants, "downwards"), (.ancestors, "upwards")] {
+    for (search, words) in [
+      (UDISearch.local, "itself (.local)"), (.descendants, "and below ("), (.ancestors, "and above ("),
+    ] {
       let error = #expect(throws: UDILinkError.self) { try shop.require((any Other).self, search: search) }
       #expect(error?.description.contains(words) == true)
     }

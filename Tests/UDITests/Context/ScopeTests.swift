@@ -615,7 +615,7 @@ private protocol Domestic: AnyObject {}
         UDITests.Service is in the scope "App / Session", which is closed to lookups from outside: it is registered in \
         "App / Session / Cart", at \(file):\(line).
         Link it from inside the scope; or register it above the scope, where everyone finds it.
-        Looked from "App" downwards, breadth-first, then upwards (.lineage), in one context:
+        Looked in "App" and below (.lineage), at one context:
           "App": nothing
         Elsewhere, "App / Session / Cart": Plain, bound at \(file):\(line)
         """)

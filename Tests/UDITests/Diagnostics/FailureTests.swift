@@ -40,12 +40,12 @@ struct FailureTests {
     let explanation = root.explain((any Alpha).self)
     #expect(
       firstLine(of: explanation) == """
-        UDITests.Alpha is registered in "App", at \(file):\(line), but its factory failed the last time, less than a second ago: \
+        UDITests.Alpha is registered in "App", at \(file):\(line), but its factory failed less than a second ago: \
         connection refused
         """)
     #expect(
       explanation.description.contains(
-        "whose factory failed less than a second ago (connection refused), registered at"))
+        "whose factory failed less than a second ago: connection refused, registered at"))
     guard case .failed(let place, let message) = explanation.cause else {
       Issue.record("it failed")
       return
@@ -115,8 +115,8 @@ struct FailureTests {
     }
     #expect(
       firstLine(of: root.explain((any Alpha).self, with: 0, "x")) == """
-        UDITests.Alpha is registered in "App", at \(file):\(line), but its factory failed the last time, \
-        with (Swift.Int, Swift.String), less than a second ago: OutOfOrder(code: -1)
+        UDITests.Alpha is registered in "App", at \(file):\(line), but its factory failed with (Swift.Int, \
+        Swift.String) less than a second ago: OutOfOrder(code: -1)
         """)
     guard case .otherArguments = root.explain((any Alpha).self, with: "x").cause else {
       Issue.record("the arguments decide")
@@ -141,7 +141,7 @@ struct FailureTests {
       #expect(
         root.explain((any Alpha).self).description.contains(", whose factory returned nil less than a second ago, reg"))
       #expect(!root.explain((any Alpha).self).description.contains("failed"))
-      #expect(root.snapshot().description.contains("UDITests.Alpha: not made, unique, returned nil last time\n"))
+      #expect(root.snapshot().description.contains("UDITests.Alpha: not made, unique, factory returned nil\n"))
       #expect(root.link((any Gamma).self) == nil)
       #expect(isFailed(root.explain((any Gamma).self)) && isFailed(root.explain((any Beta).self)))
       #expect(root.link((any Gamma).self) != nil)
@@ -283,7 +283,7 @@ struct FailureTests {
     #expect(
       snapshot.description == """
         ▸ App
-          ◦ UDITests.Alpha: not made, context, failed last time: connection refused
+          ◦ UDITests.Alpha: not made, context, factory failed: connection refused
         """)
     #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
     #expect(root.link((any Alpha).self) != nil)

@@ -139,8 +139,8 @@ import UDIInspector
     let context = UDIContext(tag: "context")
     let plain = Plain()
     context.bind(plain, as: (any Service).self)
-    let override = Override(
-      (any Service).self, named: nil, with: Plain(), isSendable: true, in: context, fileID: #fileID, line: #line)
+    let endOverride = context.override(
+      (any Service).self, named: nil, with: Plain(), isSendable: true, fileID: #fileID, line: #line)
     let snapshot = context.snapshot()
     #expect(snapshot.contexts[0].entries.map(\.kind) == [.override, .live])
     #expect(
@@ -150,7 +150,7 @@ import UDIInspector
           • UDITests.Service: Plain
         """)
     #expect(snapshot.mermaid().contains("[[\"UDITests.Service: Plain, put there by a test\"]]"))
-    override.end()
+    endOverride()
     #expect(context.snapshot().contexts[0].entries.map(\.kind) == [.live])
   }
 

@@ -51,7 +51,7 @@ struct ProvideTests {
     #expect(context.link((any Service).self) === plain)
     context.provide(7, as: Int.self)
     #expect(child.link(Int.self, search: .ancestors) == 7)
-    #expect(context.explain(Int.self).summary.contains("the Int that the provider in \"context\" has made"))
+    #expect(context.explain(Int.self).summary.contains("in \"context\": Int, kept by the provider (context)"))
   }
 
   @Test("An object that takes part is attached, unless it is already, and holds no context that owns it")

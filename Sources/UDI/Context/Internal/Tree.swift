@@ -86,9 +86,6 @@ package enum Tree {
   // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void]?
 
-  /// How many overrides have begun and not ended, in all contexts. Guarded by `lock`.
-  @exclusivity(unchecked) nonisolated(unsafe) static var overrideCount = 0
-
   /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
   /// `Node.dismantle`. Guarded by `lock`.
   nonisolated(unsafe) static var teardowns: [(thread: UInt, children: [UDIContext])] = []

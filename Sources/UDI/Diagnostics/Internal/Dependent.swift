@@ -1,10 +1,6 @@
-/// The object or provider that looks something up, for the record of who needs what.
-struct Dependent {
-  /// The object's attachment, or the provider.
-  let identity: AnyObject
-  /// The class of the object; nil for a provider.
-  let objectType: Any.Type?
-}
+/// The object or provider that looks something up, for the record of who needs what: the object's attachment and class,
+/// or the provider and nil.
+typealias Dependent = (identity: AnyObject, objectType: Any.Type?)
 
 extension UDIContext {
   /// Returns the object or provider that is looking something up in this context. Do not call this under a lock.
@@ -18,13 +14,13 @@ extension UDIContext {
     if let object = asker {
       // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
       // itself is performing the lookup, so its conformance may be used here.
-      return (object as? any UDIObject).map { Dependent(identity: $0._attachedContext, objectType: type(of: object)) }
+      return (object as? any UDIObject).map { ($0._attachedContext, type(of: object)) }
     }
     Resolution.prepare()
     let resolution = Resolution.present
     if resolution?.read({ $0.isTelling }) == true { return nil }
     let provider = resolution?.read { $0.runningProvider } ?? AsyncCall.currentProvider
-    return provider.map { Dependent(identity: $0, objectType: nil) }
+    return provider.map { ($0, nil) }
   }
 
   /// Marks this context, so that lookups that begin here are recorded.

@@ -76,42 +76,26 @@ extension ProviderFailure {
   fileprivate var cause: UDIExplanation.Cause? {
     switch self {
     case .nothing: nil
-    case .cycle(let keys): .cycle(keys.map(\.description))
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
     case .asynchronous(let unmade): .asynchronous(Tree.change { _ in unmade.provider.failure }.map { .init($0) })
-    case .notSendable: .notSendable
-    case .argumentNotSendable(let type): .argumentNotSendable(TypeIdentity.of(type).text)
-    case .arguments(let wanted, let given): .otherArguments(wanted: typeNames(wanted), given: typeNames(given))
-    case .unhashable(let types): .argumentsNotHashable(typeNames(types))
-    case .notConvertible(let made): .notConvertible(from: TypeIdentity.of(made).text)
-    case .closed(let path): .contextClosed(fullPath: path)
+    case .explained(let cause): cause
     }
   }
 }
 
 extension Error {
+  /// The reason for which a lookup failed; nil if the error gives none.
+  private var reason: UDIExplanation.Cause? { (self as? UDILinkError)?.cause ?? (self as? ProviderFailure)?.cause }
+
   /// Whether the error says that making a dependency requires the dependency itself.
-  var isCycle: Bool {
-    if case .cycle? = self as? ProviderFailure { return true }
-    if case .cycle? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
+  var isCycle: Bool { if case .cycle = reason { true } else { false } }
 
   /// Whether the error says that the missing dependency is one that `obtain` would make.
-  var needsObtain: Bool {
-    if case .asynchronous? = self as? ProviderFailure { return true }
-    if case .asynchronous? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
+  var needsObtain: Bool { if case .asynchronous = reason { true } else { false } }
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.
-  fileprivate var isOnlyHere: Bool {
-    if needsObtain { return true }
-    if case .isolatedElsewhere? = self as? ProviderFailure { return true }
-    if case .isolatedElsewhere? = (self as? UDILinkError)?.cause { return true }
-    return false
-  }
+  fileprivate var isOnlyHere: Bool { if case .isolatedElsewhere = reason { true } else { needsObtain } }
 }
 
 extension Provider {

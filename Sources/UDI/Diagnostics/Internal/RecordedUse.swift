@@ -28,12 +28,10 @@ final class RecordedUse {
   /// - Returns: What identifies the dependent among all that are alive; the address of the object or the provider; the
   ///   node of the context that the object is attached to or that the provider is registered in; and a description.
   func sighting(_ garbage: inout Garbage) -> DependentSighting? {
-    guard let dependent else { return nil }
-    garbage.add(dependent)
+    guard let dependent = garbage.held(dependent) else { return nil }
     let provider = dependent as? Provider
     let attachment = dependent as? UDIAttachment
-    let context = attachment?.context
-    if let context { garbage.add(context) }
+    let context = garbage.held(attachment?.context)
     let node = provider?.node ?? context?.withNode { $0 }
     if provider != nil, node == nil { return nil }
     let description = UDIDependent(
@@ -45,9 +43,7 @@ final class RecordedUse {
 
   /// Whether the dependent or the dependency is gone.
   fileprivate func isStale(_ garbage: inout Garbage) -> Bool {
-    let (dependent, entry) = (dependent, entry)
-    for case let loaded? in [dependent, entry] { garbage.add(loaded) }
-    return dependent == nil || (dependent as? Provider).map { $0.node == nil } ?? false || entry?.node == nil
+    sighting(&garbage) == nil || garbage.held(entry)?.node == nil
   }
 }
 
@@ -80,10 +76,8 @@ extension UDIRecording {
     let words = scrambled(entry.keyID) ^ UInt64(Unretained(dependent.identity).address)
     let id = scrambled(words ^ words >> 32) ^ UInt64(entryID)
     if let present = unsafe uses[id] {
-      let presentEntry = present.entry
-      if let presentEntry { garbage.add(presentEntry) }
       // The record might be that of a dependent that has been released, and whose address is in use again.
-      if presentEntry === entry, present.dependent != nil { return }
+      if garbage.held(present.entry) === entry, present.dependent != nil { return }
     } else if unsafe uses.count >= capacityOfUses {
       dropUses(&garbage)
     }
@@ -105,7 +99,7 @@ extension Entry {
   /// provider keeps. Nil if this entry has been removed from its context.
   var registeredEntry: Entry? {
     if node == nil { return nil }
-    guard let made = self as? InstanceEntry, !(made is Substitute) else { return self }
+    guard let made = self as? InstanceEntry, !made.isOverride else { return self }
     return made.maker
   }
 }

@@ -1,45 +1,30 @@
-/// An entry that a context has or had, as seen under the tree lock, with what is needed later to find the cause of a
-/// lookup's answer.
+/// An entry that a context has, as seen under the tree lock, with what is needed later to find the cause of a lookup's
+/// answer.
 final class Sighting {
-  private(set) var entry: UDIEntry
-  /// The binding, provider or override; nil for a removed binding.
-  let source: Entry?
-  /// Where the dependency may be used.
-  let reach: UDIReach
+  let entry: UDIEntry
+  /// The binding, provider or override. The garbage that the initialiser received keeps it alive.
+  let source: Entry
   /// The object, if it is alive; nil for a value. The garbage that the initialiser received keeps the object alive.
   let object: Unretained<AnyObject>?
-  /// The provider's last failure.
-  private(set) var failure: FactoryFailure?
 
   init(_ source: Entry, _ garbage: inout Garbage) {
-    let kept = (source as? Provider)?.shown ?? source as? Substitute
+    let kept = (source as? Provider)?.shown ?? source as? InstanceEntry
     let instance = kept?.instance
     // Values are kept in boxes.
     let present = garbage.held(instance?.object ?? source.object, source.reach)
     object = instance?.isBox == true ? nil : present.map { Unretained($0) }
     let kind: UDIEntry.Kind =
       switch source {
-      case is Substitute: .override
+      // All other instances are seen through their providers.
+      case is InstanceEntry: .override
       case is Provider: present == nil ? .provider : .kept
       default: present == nil ? .dead : .live
       }
     let otherType = instance == nil ? (source as? DetailedBinding)?.objectType : kept?.maker.madeType
     entry = UDIEntry(kind, source, type: object.map { type(of: $0.object) } ?? otherType, isAlive: present != nil)
-    (self.source, reach, failure) = (source, source.reach, (source as? Provider)?.failure)
+    self.source = source
     garbage.add(source)
   }
-
-  init(_ record: RemovedBinding, _ garbage: inout Garbage) {
-    object = garbage.held(record.object, record.reach).map { Unretained($0) }
-    entry = record.entry
-    entry.isAlive = object != nil
-    entry.deadFor = record.time.duration(to: .now)
-    (source, reach) = (nil, record.reach)
-  }
-
-  /// The addresses of `source` and of the object, as far as they are not nil. Snapshots find an entry's position by
-  /// them.
-  var addresses: [UInt] { [source.map { Unretained($0).address }, object?.address].compactMap(\.self) }
 
   /// The provider, if this is a sighting of a provider or of an instance that a provider keeps.
   var provider: Provider? { source as? Provider }
@@ -66,7 +51,7 @@ extension Garbage {
   /// Keeps an object alive that was loaded from a weak reference, which might by now be the last reference to it.
   ///
   /// - Returns: The object.
-  mutating func held(_ object: AnyObject?, _ reach: UDIReach) -> AnyObject? {
+  mutating func held<Object: AnyObject>(_ object: Object?, _ reach: UDIReach = .anywhere) -> Object? {
     if let object { add(object, reach) }
     return object
   }
@@ -79,7 +64,7 @@ extension Node {
     var (bindings, providers): ([Entry], [Entry]) = ([], [])
     treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
     treeLocked.providers.forEach { providers.append($0.provider) }
-    let overrides: [Entry] = treeLocked.extras?.overrides ?? []
+    let overrides: [Entry] = treeLocked.extras?.overrides.compactMap(\.shown) ?? []
     return overrides + bindings.inOrder { UInt64($0.serial) } + providers.inOrder { UInt64($0.serial) }
   }
 }

@@ -2,13 +2,11 @@
 extension Survey {
   /// Finds out why the lookup finds something, or why it finds nothing.
   ///
-  /// - Parameters:
-  ///   - arguments: The arguments that the factory would be given.
-  ///   - isForMainActor: Whether the lookup is supposed to run on the main actor, wherever this method runs.
-  func cause(of request: LookupRequest, with arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause {
+  /// - Parameter arguments: The arguments that the factory would be given.
+  func cause(of request: LookupRequest, with arguments: [Any]) -> UDIExplanation.Cause {
     if let answer {
-      if request.reach == .anywhere, answer.sighting.reach == .mainActor { return .notSendable }
-      return failure(of: answer, arguments, isForMainActor: isForMainActor) ?? .found(answer.place)
+      if request.reach == .anywhere, answer.sighting.source.reach == .mainActor { return .notSendable }
+      return failure(of: answer, arguments, request.reach) ?? .found(answer.place)
     }
     if case .contextClosed = explanation.cause { return explanation.cause }
     for context in explanation.contexts {
@@ -46,7 +44,7 @@ extension Survey {
   }
 
   /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
-  private func failure(of found: Found, _ arguments: [Any], isForMainActor: Bool) -> UDIExplanation.Cause? {
+  private func failure(of found: Found, _ arguments: [Any], _ reach: UDIReach) -> UDIExplanation.Cause? {
     guard let provider = found.sighting.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
@@ -60,9 +58,10 @@ extension Survey {
     }
     if provider.isAsynchronous { return .asynchronous(found.sighting.entry.failure) }
     let isolation = provider.isolation
-    let mayRun = isForMainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
+    // A lookup for a type that is not `Sendable` runs on the main actor, wherever this method runs.
+    let mayRun = reach == .mainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
     if !mayRun { return .isolatedElsewhere(isolation.name) }
-    return found.sighting.failure.map { $0.cause ?? .failed(found.place, message: $0.message) }
+    return Tree.change { _ in provider.failure }.map { $0.cause ?? .failed(found.place, message: $0.message) }
   }
 }
 

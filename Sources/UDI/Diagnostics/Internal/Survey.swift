@@ -36,11 +36,6 @@ final class Survey {
       key.type.firstType, named: key.name, search: first.direction(of: search), cause: .notRegistered)
     explanation.fullPath = first.fullPath
     explanation.isInFactory = search == nil && first.isHandedToFactory
-    if explanation.isInFactory {
-      let making =
-        Resolution.current.read { $0.runningProviders } + [AsyncCall.current?.provider].compactMap(\.self)
-      explanation.makesWhatIsKept = making.contains { $0.sharing != .unique && $0.sharing != .graph }
-    }
     first.visit(explanation.search) { branch in
       addBranch(branch, limit: limit)
       return answer != nil || explanation.isAbridged ? () : nil
@@ -66,8 +61,7 @@ final class Survey {
     let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
     for use in UDIRecording.uses(of: key) {
-      let found = use.entry
-      if let found { garbage.add(found) }
+      let found = garbage.held(use.entry)
       guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
       if meant == nil, seen.node?.root != first.root { continue }
       if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
@@ -95,8 +89,8 @@ final class Survey {
     answer = answer ?? found(among: own, at: node)
     firstDead = firstDead ?? own.first?.source
     var findings = own.map(\.entry)
-    for record in UDIRecording.records(of: key, in: node).prefix(Self.enoughRecords) {
-      findings.append(Sighting(record, &garbage).entry)
+    for record in UDIRecording.records(of: key, in: node).reversed().prefix(Self.enoughRecords) {
+      findings.append(record.entry(&garbage))
     }
     node.shared.slots.forEach { slot in
       guard slot.state.depth == 0, let other = slot.state.best.read({ $0.key === key ? nil : $0 }) else { return }
@@ -156,12 +150,10 @@ final class Survey {
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
   /// been released. These are the only entries for which `found` returns nil.
   private func nearestPlace(below first: Node) -> UDIExplanation.Place? {
-    while let entry = first.shared.slots.find(key.id)?.element.state.best.object {
+    while let entry = first.nearestEntry(key.id, .descendants)?.object {
       garbage.add(entry)
       if let node = entry.node, let found = found(among: sightings(of: key, at: node), at: node) { return found.place }
       entry.withdraw(&garbage)
-      // If `withdraw` has not removed the entry, give up, because otherwise this loop would never end.
-      if first.shared.slots.find(key.id)?.element.state.best.object === entry { return nil }
     }
     return nil
   }

@@ -35,13 +35,10 @@ extension UDIEvent.Made {
 }
 
 extension UDIEvent.Closed {
-  init(_ provider: Provider, path: [String], duration: Duration, failure error: (any Error)?) {
+  /// - Parameter provider: The provider whose instance has been closed; nil if a context has been.
+  init(_ provider: Provider?, path: [String], duration: Duration, failure error: (any Error)? = nil) {
     self.init(
-      typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, duration: duration,
+      typeName: provider?.key.typeName, name: provider?.key.name?.description, fullPath: path, duration: duration,
       failure: error.map { "\($0)" })
-  }
-
-  init(contextAt path: [String], duration: Duration) {
-    self.init(typeName: nil, name: nil, fullPath: path, duration: duration, failure: nil)
   }
 }

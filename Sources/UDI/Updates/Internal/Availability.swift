@@ -1,126 +1,129 @@
-/// What a lookup of `whileAvailable` has found. An object that something else holds is held weakly, so that waiting for
-/// the other dependencies does not keep it alive.
-struct FoundDependency: @unchecked Sendable {
-  // Unchecked: `whileAvailable` looks up only what is `Sendable`.
-  private let entry: WeakEntry?
-  private let value: Any?
-
-  /// - Parameter holdsStrongly: Whether this struct has to hold the object, because nothing else might.
-  init<Dependency: Sendable>(_ dependency: Dependency, holdsStrongly: Bool) {
-    entry = holdsStrongly ? nil : StoredForm.of(dependency, as: Dependency.self).map { WeakEntry($0) }
-    value = entry == nil ? dependency : nil
-    withExtendedLifetime(dependency) {}
-  }
-
-  func load<Dependency>(as type: Dependency.Type) -> Dependency? {
-    entry.map { $0.load(as: type) } ?? value as? Dependency
-  }
-}
-
 /// Runs the operation of one call of `whileAvailable`: begins it when all dependencies are there, and cancels it when
 /// one of them changes.
 final class Availability: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
   typealias Operation = @Sendable () async throws -> any Sendable
+  /// Returns what a lookup has found, if it is still alive.
+  typealias Found = @Sendable () -> Instance?
 
+  private let context: UDIContext
+  private let requests: [LookupRequest]
   /// What the lookups found last.
-  private var found: [FoundDependency?]
+  private var found: [Found?]
   /// The number of the last change to `found`.
   private var number = 0
-  private var hasEnded = false
-  /// The outcome of the operation that began after the last change, if the operation has ended by itself.
+  /// How the call ends; nil while that is open.
   private var outcome: Result<any Sendable, any Error>?
   private let changes = Activity()
   /// Makes the operation from what was found. Returns nil if something is no longer alive.
-  private let makeOperation: @Sendable ([FoundDependency?]) -> Operation?
+  private let makeOperation: @Sendable ([Found?]) -> Operation?
 
-  init(_ count: Int, _ makeOperation: @escaping @Sendable ([FoundDependency?]) -> Operation?) {
-    found = Array(repeating: nil, count: count)
-    self.makeOperation = makeOperation
+  init(
+    _ context: UDIContext, _ requests: [LookupRequest], _ makeOperation: @escaping @Sendable ([Found?]) -> Operation?
+  ) {
+    (self.context, self.requests, self.makeOperation) = (context, requests, makeOperation)
+    found = Array(repeating: nil, count: requests.count)
   }
 
-  /// Notes what a lookup has found.
-  func set(_ index: Int, to dependency: FoundDependency?) {
-    // The old value must not be released while the lock is held, because releasing it might run user code.
-    var dependency = dependency
+  /// Notes how the call ends, unless that is known already.
+  ///
+  /// - Parameter number: The number of the change after which an operation began whose outcome this is. After a later
+  ///   change, the operation has been cancelled, and its outcome does not matter. Nil if no operation runs any more.
+  private func end(with outcome: Result<any Sendable, any Error>, after number: Int? = nil) {
     Tree.change { _ in
-      swap(&found[index], &dependency)
-      number += 1
-      changes.wakeForChange()
-    }
-  }
-
-  /// Notes that nothing will change any more, because the context is closed or gone, or the task is cancelled.
-  func end() {
-    Tree.change { _ in
-      hasEnded = true
+      guard self.outcome == nil, number == nil || number == self.number else { return }
+      self.outcome = outcome
       changes.wakeForChange()
     }
   }
 
   /// Runs the operation whenever all dependencies are there, until the operation ends by itself.
   ///
-  /// - Parameters:
-  ///   - followers: Each follows one of the dependencies, and calls `set` and `end`.
-  ///   - makeError: Makes the error to throw if the context is closed or gone.
-  nonisolated(nonsending) func run(
-    _ followers: [@Sendable (Availability, Int) async -> Void], endingWith makeError: () -> any Error
-  ) async throws -> any Sendable {
+  /// - Throws: What the operation throws when it ends by itself; `CancellationError`; or `UDILinkError`, if the context
+  ///   is closed or gone.
+  nonisolated(nonsending) func run() async throws -> any Sendable {
     let outcome = await withTaskGroup(of: Void.self) { group in
-      for (index, follow) in followers.enumerated() { group.addTask { await follow(self, index) } }
+      for index in requests.indices { group.addTask { await self.follow(index) } }
       let outcome = await runAgainAndAgain()
       group.cancelAll()
       return outcome
     }
-    if let outcome { return try outcome.get() }
-    try Task.checkCancellation()
-    throw makeError()
+    guard let outcome else { throw CancellationError() }
+    do { return try outcome.get() } catch ProviderFailure.nothing {
+      throw context.explained(ProviderFailure.nothing, requests[0])
+    }
   }
 
-  /// - Returns: The outcome of an operation that has ended by itself; nil if the task was cancelled, or if the context
-  ///   is closed or gone.
+  /// Follows one of the dependencies.
+  private func follow(_ index: Int) async {
+    let watcher = Watcher(context, requests[index])
+    while let next = await watcher.next() {
+      // The old value must not be released while the lock is held, because releasing it might run user code.
+      var found = next.map { keep($0, requests[index]) }
+      Tree.change { _ in
+        swap(&self.found[index], &found)
+        number += 1
+        changes.wakeForChange()
+      }
+    }
+    // The context is closed or gone. (Or the task is cancelled; then the outcome does not matter.)
+    end(with: .failure(ProviderFailure.nothing))
+  }
+
+  /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other
+  /// dependencies does not keep it alive.
+  private func keep(_ instance: Instance, _ request: LookupRequest) -> Found {
+    if instance.isBox || context.findsUnowned(request) { return { instance } }
+    let entry = withExtendedLifetime(instance) { WeakEntry(instance.form) }
+    return { entry.object.map { Instance(object: $0, form: entry.form, isBox: false) } }
+  }
+
+  /// - Returns: How the call ends; nil if the task was cancelled.
   nonisolated(nonsending) private func runAgainAndAgain() async -> Result<any Sendable, any Error>? {
     var last = -1
-    while await waitForChange(from: last) {
-      let (now, found) = Tree.change { _ in (number, self.found) }
+    while let (now, found, outcome) = await state(after: last) {
+      if let outcome { return outcome }
       last = now
       // The operation, and with it what it holds, is released before the next one begins.
       guard found.allSatisfy({ $0 != nil }), let operation = makeOperation(found) else { continue }
       await withTaskGroup(of: Void.self) { group in
-        group.addTask { await self.finish(now, operation) }
-        _ = await self.waitForChange(from: now)
+        group.addTask {
+          do { self.end(with: .success(try await operation()), after: now) } catch {
+            self.end(with: .failure(error), after: now)
+          }
+        }
+        _ = await self.state(after: now)
         group.cancelAll()
       }
-      if let outcome = Tree.change({ _ in outcome.take() }), !Task.isCancelled { return outcome }
     }
     return nil
   }
 
-  /// Waits until something else has been found than with the given number, or until the operation that began then has
-  /// ended.
+  /// Waits until something else has been found than with the given number, or until it is known how the call ends.
   ///
-  /// - Returns: False if the context is closed or gone, or the task is cancelled.
-  nonisolated(nonsending) private func waitForChange(from last: Int) async -> Bool {
-    while !Task.isCancelled {
-      Schedule.reached(.awaitsChange)
-      let waiter = Tree.change { _ in
-        hasEnded || number != last || outcome != nil ? nil : changes.add(.task(nil, through: []))
-      }
-      guard let waiter else { return Tree.change { _ in !hasEnded } }
-      await changes.waitUnlessCancelled(waiter)
-    }
-    return false
+  /// - Returns: What has been found, with its number, and how the call ends; nil if the task is cancelled.
+  nonisolated(nonsending) private func state(
+    after last: Int
+  ) async -> (Int, [Found?], outcome: Result<any Sendable, any Error>?)? {
+    await changes.waitForChange { number == last && outcome == nil ? nil : (number, found, outcome) }
   }
+}
 
-  /// Runs an operation, and notes its outcome. After a change, the operation has been cancelled, and its outcome does
-  /// not matter.
-  private func finish(_ number: Int, _ operation: Operation) async {
-    let outcome: Result<any Sendable, any Error>
-    do { outcome = .success(try await operation()) } catch { outcome = .failure(error) }
-    Tree.change { _ in
-      guard number == self.number, !hasEnded else { return }
-      self.outcome = outcome
-      changes.wakeForChange()
+extension UDIContext {
+  /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
+  /// releases it.
+  fileprivate func findsUnowned(_ request: LookupRequest) -> Bool {
+    let key = TypeToken.of(request.type).key(named: request.name)
+    return change { node, garbage in
+      guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else { return false }
+      garbage.add(entry)
+      switch entry.kind {
+      case .owned, .boxed: return false
+      case .observed, .provider, .graphProvider: return true
+      // An instance that a look has made may have bound itself. Then the binding is found, although nothing else may
+      // hold the instance.
+      case .binding: return entry.comesFromLook
+      }
     }
   }
 }

@@ -6,12 +6,10 @@ extension Node {
   func enter(_ watcher: Watcher) {
     watcher.leave()
     if treeLocked.state.isEnding { return Tree.notify(watcher, of: .end) }
-    unsafe Watcher.count += 1
-    watcher.isEntered = true
     // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
     // might go down, too.
-    watcher.looksOnlyUp = watcher.search == nil && isHandedToFactory
-    watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.search ?? shared.search
+    watcher.looksOnlyUp = watcher.request.search == nil && isHandedToFactory
+    watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.request.search ?? shared.search
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
       let watchers = extras.watchers[watcher.key.id] ?? Watchers()
@@ -61,7 +59,7 @@ extension Node {
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
-    for watcher in allWatchers where watcher.nodes.first == self && watcher.search == nil {
+    for watcher in allWatchers where watcher.nodes.first == self && watcher.request.search == nil {
       Tree.notify(watcher, of: .answer)
     }
   }
@@ -88,8 +86,8 @@ extension Node {
   }
 }
 
-/// The watchers that are entered at one node under one key. They are not retained: a consumer holds its watcher until
-/// the watcher has left.
+/// The watchers that are entered at one node under one key. They are not retained: a watcher that is
+/// released leaves first.
 final class Watchers {
   fileprivate var set = ObjectSet()
 
@@ -116,8 +114,6 @@ extension Watcher {
 
   /// Removes the watcher from all nodes where it is entered.
   func leave() {
-    if isEntered { unsafe Watcher.count -= 1 }
-    isEntered = false
     for node in nodes {
       guard let extras = node.treeLocked.extras, let watchers = extras.watchers[key.id] else { continue }
       watchers.set.remove(Unretained(self))

@@ -1,63 +1,101 @@
-/// An object that is notified when a lookup might give a different answer than before.
+/// Repeats a lookup on behalf of `updates(of:)` or `linkWhenAvailable`, whenever it might give a different answer than
+/// before. All copies of an iterator use the same watcher. It knows no types, so it is compiled once.
 ///
-/// A watcher learns only that something has changed; its consumer then repeats the lookup. This design has three
-/// advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
+/// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
+/// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
 /// notification does no harm.
 final class Watcher: @unchecked Sendable {
-  // Unchecked: all mutable properties are guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock, or belong to the one who iterates.
 
+  /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
+  private weak let context: UDIContext?
+  /// What to look up.
+  let request: LookupRequest
   /// The key that is looked up. The watcher holds it, so that its id cannot be given to another key.
   let key: KeyIdentity
-  /// The direction that the caller has given for the lookup; nil if none was given.
-  let search: UDISearch?
 
   /// The nodes where the watcher is entered. Its lookup begins at the first of them. Guarded by the tree lock.
   var nodes: [Node] = []
-  /// The direction of the lookup: `search`, or else the context's own search; `lineage` if `looksOnlyUp`. Guarded by
-  /// the tree lock.
+  /// The direction of the lookup: that of the request, or else the context's own search; `lineage` if `looksOnlyUp`.
+  /// Guarded by the tree lock.
   var direction = UDISearch.lineage
   /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
   /// `lineage`. Guarded by the tree lock.
   var looksOnlyUp = false
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
-  /// Whether the watcher is included in `count`. Guarded by the tree lock.
-  var isEntered = false
-  /// The number of watchers that have been entered and have not left since. Guarded by the tree lock.
-  @exclusivity(unchecked) nonisolated(unsafe) static var count = 0
+  /// The number of watchers that exist. Guarded by the tree lock.
+  @exclusivity(unchecked) private(set) nonisolated(unsafe) static var count = 0
 
-  /// The change that the consumer has not seen yet. A new watcher has one, so that the consumer performs a lookup at
+  /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
   private var change: ChangeKind? = .answer
   /// Whether the consumer has waited long enough. Guarded by the tree lock.
   private var isLate = false
   private let changes = Activity()
 
-  init(_ key: KeyIdentity, _ search: UDISearch?) {
-    self.key = key
-    self.search = search
+  /// The object of the last answer, or the box of a value that a provider keeps, if it has not been released. Each
+  /// value has its own box.
+  weak var last: AnyObject?
+  /// Whether the last answer was that there is no dependency.
+  var wasNothing = false
+  /// The id of the newest of all providers when the last answer was found: providers with greater ids came later. 0 if
+  /// user code had bound the answer; nil if the lookup found nothing.
+  var lastKnownProvider: UInt?
+
+  /// - Parameter context: The context where lookups begin. If it is nil, the watcher ends at once.
+  init(_ context: UDIContext?, _ request: LookupRequest) {
+    Resolution.prepare()
+    self.context = context
+    self.request = request
+    key = TypeToken.of(request.type).key(named: request.name)
+    Tree.change { _ in
+      unsafe Self.count += 1
+      if let context { context.withNode { $0.enter(self) } } else { notify(of: .end) }
+    }
+  }
+
+  deinit {
+    Tree.change { _ in
+      unsafe Self.count -= 1
+      leave()
+    }
   }
 }
 
 // MARK: - Waiting
 
 extension Watcher {
+  /// Waits until the lookup gives a different answer from the last one. The first call returns at once.
+  ///
+  /// - Parameter type: The type that is looked up, or a superclass of it.
+  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, if the
+  ///   task is cancelled, or if the time given to `expire` is over.
+  nonisolated(nonsending) func next<Dependency>(as type: Dependency.Type) async -> Dependency?? {
+    guard let found = await next() else { return nil }
+    return .some(found?.value(as: type, isExact: type == request.type))
+  }
+
+  nonisolated(nonsending) func next() async -> Instance?? {
+    while let change = await nextChange(), let context {
+      // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
+      // it were entered after the lookup, a change in between would be missed.
+      context.change { node, _ in node.enter(self) }
+      let found = await look(from: context, keptOnly: change == .keptOnly)
+      Schedule.reached(.hasLooked)
+      if let (instance, box) = found, isNew(instance, box) { return .some(instance) }
+    }
+    return nil
+  }
+
   /// Waits until there is a change that the consumer has not seen. If there are copies of an iterator, one of them gets
   /// it.
   ///
   /// - Returns: The kind of change; nil if the context is gone or closed, if the task is cancelled, or if the consumer
   ///   has waited long enough.
-  nonisolated(nonsending) func nextChange() async -> ChangeKind? {
-    while !Task.isCancelled {
-      Schedule.reached(.awaitsChange)
-      let (kind, number) = Tree.change { _ -> (ChangeKind?, UInt64) in
-        let kind = change == .end ? .end : change.take() ?? (isLate ? .end : nil)
-        return (kind, kind == nil ? changes.add(.task(nil, through: [])) : 0)
-      }
-      if let kind { return kind == .end ? nil : kind }
-      await changes.waitUnlessCancelled(number)
-    }
-    return nil
+  nonisolated(nonsending) private func nextChange() async -> ChangeKind? {
+    let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isLate ? .end : nil) }
+    return kind == .end ? nil : kind
   }
 
   /// Whether a task is waiting for a change. Called under the tree lock.
@@ -69,9 +107,35 @@ extension Watcher {
     changes.wakeForChange()
   }
 
-  /// Ends the waiting. Called under the tree lock.
-  func expire() {
-    isLate = true
-    changes.wakeForChange()
+  /// Ends the waiting after some time; `next` then returns nil.
+  ///
+  /// - Returns: The task that measures the time.
+  func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
+    Task {
+      if limit > .zero { try? await clock.sleep(for: limit) }
+      Tree.change { _ in
+        isLate = true
+        changes.wakeForChange()
+      }
+    }
+  }
+}
+
+extension Activity {
+  /// Waits for changes until there is a result. Do not call this under a lock.
+  ///
+  /// - Parameter result: Called under the tree lock, at once and after each change; nil to go on waiting.
+  /// - Returns: The result; nil if the task is cancelled.
+  nonisolated(nonsending) final func waitForChange<Result>(_ result: () -> Result?) async -> Result? {
+    while !Task.isCancelled {
+      Schedule.reached(.awaitsChange)
+      let (found, number) = Tree.change { _ -> (Result?, UInt64) in
+        let found = result()
+        return (found, found == nil ? add(.task(nil, through: [])) : 0)
+      }
+      if let found { return found }
+      await waitUnlessCancelled(number)
+    }
+    return nil
   }
 }

@@ -59,9 +59,7 @@ class Entry: WeakEntry, @unchecked Sendable {
 
   /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
   final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
-    guard let object else { return nil }
-    garbage.add(object, reach)
-    return object
+    garbage.held(object, reach)
   }
 
   /// The key's id.
@@ -121,7 +119,7 @@ extension Entry {
   ) -> LookupAnswer {
     switch kind {
     case .observed, .owned, .boxed:
-      return (self as? InstanceEntry).map { .provided($0 is Substitute ? $0 : $0.maker) } ?? .nothing
+      return (self as? InstanceEntry).map { .provided($0.isOverride ? $0 : $0.maker) } ?? .nothing
     case .binding where behindBindings && !registered.isRefused(to: wanted.reach):
       if liveObject(&garbage) == nil { return .undecided }
       return node?.provider(keyID).map { .provided($0) } ?? .nothing

@@ -74,6 +74,7 @@ extension Node {
       if treeLocked.isWatched { endWatching() }
       if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
       if hasOverrides { endOverrides(in: extras, &garbage) }
+      if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
     }
     let children = hasChildren ? orphanChildren(goingOnAt: above) : []
     while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }

@@ -201,10 +201,9 @@ extension Node {
   /// The parent, if lookups from there see this node; nil for scopes. Changes are passed up along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope || treeLocked.hasLostParent ? nil : shared.parent }
 
-  /// Whether a test overrides anything in the context. The number of all overrides is checked first, because outside
-  /// tests there are none.
+  /// Whether a test overrides anything in the context.
   @inline(__always)
-  var hasOverrides: Bool { unsafe Tree.overrideCount > 0 && treeLocked.extras?.overrides.isEmpty == false }
+  var hasOverrides: Bool { treeLocked.extras?.overrides.isEmpty == false }
 
   /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or whose
   /// `noting` is `done`.

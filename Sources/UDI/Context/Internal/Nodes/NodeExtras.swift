@@ -17,13 +17,12 @@ final class NodeExtras {
   /// By their keys' ids, the watchers whose lookups begin here, or begin further down and can climb to this node. The
   /// latter look into this node alone: it does not notify them of changes below it.
   var watchers = ObjectTable<Watchers>()
-  /// The last record (`RemovedBinding`) of a binding that was removed from this context, by the ids of the keys. It
-  /// leads to the earlier ones under the same key.
-  var removedBindings = ObjectTable<RemovedBinding>()
+  /// Whether there may be records of bindings that were removed from this context (`RemovedBinding`).
+  var hasRemovedBindings = false
   /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
   /// context.
   var bindingsElsewhere = ObjectSet()
-  /// The overrides, with which tests replace what the context has. If a key has several, the one that was added last is
-  /// in force.
-  var overrides: [Substitute] = []
+  /// The overrides, with which tests replace what the context has: providers that show the value. If a key has several,
+  /// the one that was added last is in force.
+  var overrides: [Provider] = []
 }

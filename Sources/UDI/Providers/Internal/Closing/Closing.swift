@@ -122,7 +122,7 @@ final class Closing: Activity, @unchecked Sendable {
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     // Step 7. The observer is notified before the callers that wait go on.
     if UDIObserver.mayExist {
-      UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
+      UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
     }
     endRun()
   }

@@ -3,7 +3,7 @@ extension Provider {
   /// Returns a key by which to find an instance that was made from these arguments. Nil if there are no arguments, or
   /// if nobody will look for the instance and an argument is not `Hashable`.
   ///
-  /// - Throws: `ProviderFailure.arguments` if the number does not match; `ProviderFailure.unhashable` if an argument is
+  /// - Throws: `ProviderFailure.arguments` if the number does not match; `ProviderFailure.explained` if an argument is
   ///   not `Hashable`, unless the lifetime is `.unique`.
   final func key(of arguments: Arguments?) throws -> ArgumentKey? {
     if arguments == nil, wanted == nil { return nil }
@@ -13,7 +13,8 @@ extension Provider {
     guard let arguments else { return nil }
     let key = arguments.key(for: self)
     if key == nil, sharing != .unique {
-      throw ProviderFailure.unhashable(arguments.values.filter { !($0 is any Hashable) }.map { type(of: $0) })
+      let others = arguments.values.filter { !($0 is any Hashable) }
+      throw ProviderFailure.explained(.argumentsNotHashable(typeNames(others.map { type(of: $0) })))
     }
     return key
   }
@@ -23,13 +24,13 @@ extension Provider {
   ///
   /// Only the links whose reach is the main actor need this. For all others, the compiler has checked the arguments.
   ///
-  /// - Throws: `ProviderFailure.argumentNotSendable`.
+  /// - Throws: `ProviderFailure.explained`.
   final func rejectArguments(_ arguments: Arguments) throws {
     // An alias passes its arguments on to its target.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments) }
     guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
     for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
-      throw ProviderFailure.argumentNotSendable(type(of: argument))
+      throw ProviderFailure.explained(.argumentNotSendable(TypeIdentity.of(type(of: argument)).text))
     }
   }
 

@@ -25,9 +25,9 @@ final class FactoryFailure: Sendable {
   /// - Returns: Nil if the factory did not run, for example because the arguments were of other types.
   init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
-    case ProviderFailure.notConvertible(let made):
+    case ProviderFailure.explained(.notConvertible(let made)):
       message = "the instance that the provider of \(describeType(made)) made does not conform"
-      cause = .notConvertible(from: TypeIdentity.of(made).text)
+      cause = .notConvertible(from: made)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
     default: (message, cause) = (Self.shortened("\(error)"), nil)

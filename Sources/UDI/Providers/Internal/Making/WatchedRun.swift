@@ -11,7 +11,7 @@ final class WatchedRun {
 
   /// Whether runs of factories are recorded or observed.
   @inline(__always)
-  static var isWanted: Bool { UDIRecording.isOnOrObserved }
+  static var isWanted: Bool { UDIRecording.isOn || UDIObserver.mayExist }
 
   /// Starts the measurement. Call this just before the factory is called.
   ///

@@ -1,0 +1,78 @@
+/// Overrides: a context answers with a given value under a key, whatever else the context has. For `UDITesting`.
+///
+/// Other dependencies can be bound, registered and made under the key in the meantime. They are kept as usual, and
+/// lookups find them again when the override ends. If there are several overrides for a key, the one that began last is
+/// in force. They may end in any order.
+extension UDIContext {
+  /// Begins an override, which lasts until the context is closed or the returned function is called. If the context is
+  /// being closed or is closed already, this is reported, and nothing is overridden. Nor is anything in an inert
+  /// context.
+  ///
+  /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
+  /// - Returns: A function that ends the override.
+  package func override<Dependency>(
+    _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, fileID: StaticString,
+    line: UInt
+  ) -> @Sendable () -> Void {
+    let site = UDICallSite(fileID, line)
+    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
+    let provider = Factory(
+      type, isSendable ? .anywhere : .mainActor, named: name, lifetime: .unique, metadata: nil, at: site, giving: value)
+    provider.shown = InstanceEntry(Instance(value), provider, isWeak: false)
+    change { node, garbage in node.begin(provider, &garbage) }
+    return { self.change { node, garbage in node.end(provider, &garbage) } }
+  }
+}
+
+extension InstanceEntry {
+  /// Whether this is the entry for an override's value: its provider was not registered in any context. Call this under
+  /// the tree lock, while the entry is in a context.
+  final var isOverride: Bool { maker.id == 0 }
+}
+
+// MARK: - Called under the tree lock
+
+extension Node {
+  /// The override in force for the given key; nil if there is none.
+  func override(_ key: UInt64) -> InstanceEntry? { treeLocked.extras?.overrides.last { $0.keyID == key }?.shown }
+
+  fileprivate func begin(_ override: Provider, _ garbage: inout Garbage) {
+    guard treeLocked.state == .open, let entry = override.shown else {
+      return refuse(override, "withOverride", &garbage)
+    }
+    entry.node = self
+    // In the order of registration, the override has the place of what it hides, if there is something.
+    if let hidden = heldBinding(override.key) ?? provider(override.keyID) {
+      entry.serial = hidden.serial
+    } else {
+      entry.serial = treeLocked.nextSerial
+      treeLocked.nextSerial &+= 1
+    }
+    treeLocked.ensureExtras().overrides.append(override)
+    showOwn(override.key)
+  }
+
+  /// Ends an override, unless it has ended together with its context.
+  fileprivate func end(_ override: Provider, _ garbage: inout Garbage) {
+    guard let entry = override.shown, entry.node != nil else { return }
+    entry.node = nil
+    treeLocked.extras?.overrides.removeAll { $0 === override }
+    showOwn(override.key)
+    garbage.add(override)
+  }
+
+  /// Ends all overrides of the context, because the context is ending.
+  func endOverrides(in extras: NodeExtras, _ garbage: inout Garbage) {
+    for override in extras.overrides {
+      override.shown?.node = nil
+      garbage.add(override)
+    }
+    extras.overrides = []
+  }
+
+  /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
+  /// context's binding; or else to the provider or the entry for the instance that it keeps.
+  private func showOwn(_ key: KeyIdentity) {
+    setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
+  }
+}
