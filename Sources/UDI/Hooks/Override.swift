@@ -16,11 +16,9 @@ package final class Override: Sendable {
     fileID: StaticString, line: UInt
   ) {
     self.context = context
-    let site = UDICallSite(fileID, line)
-    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
-    let provider = Factory(
-      type, isSendable ? .anywhere : .mainActor, named: name, lifetime: .unique, metadata: nil, at: site, giving: value)
-    substitute = Substitute(Instance(value), provider)
+    let request = RegisterRequest(
+      type, isSendable ? .anywhere : .mainActor, name, .unique, nil, true, nil, fileID, line)
+    substitute = Substitute(Instance(value), Factory(request, giving: value))
     begin()
   }
 

@@ -59,12 +59,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .of(onClose))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), closing: .of(onClose))
   }
 
   /// Registers a factory that needs no context; see
@@ -99,12 +95,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .of(onClose))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), closing: .of(onClose))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -124,12 +116,10 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(
+      Factory(request, factory.isolation, FactoryFunction(factory), onCreate),
+      closing: .onMainActor(onClose, request.site))
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
@@ -144,12 +134,10 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(
+      Factory(request, factory.isolation, FactoryFunction(factory), onCreate),
+      closing: .onMainActor(onClose, request.site))
   }
 }
 
@@ -157,11 +145,8 @@ extension UDIContext {
   /// Registers a factory, for all forms of `register`.
   ///
   /// - Parameter closer: Closes the instances; nil if they need not be closed.
-  func register<Dependency>(
-    _ factory: Provider, closing closer: Closer? = nil
-  ) -> UDIRegistration<Dependency> {
-    checkStaticType(factory.madeType, Dependency.self, at: "\(factory.site.fileID):\(factory.site.line): ")
-    if let closer { factory.setCloser(closer) }
+  func register<Dependency>(_ factory: Provider, closing closer: Closer?) -> UDIRegistration<Dependency> {
+    factory.setCloser(closer)
     let reach = factory.reach
     add(factory) { _ in }
     return .of(factory, reach)

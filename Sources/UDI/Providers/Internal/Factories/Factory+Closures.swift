@@ -10,25 +10,20 @@ extension Factory {
   /// - Parameters:
   ///   - parameters: The reach with which the parameters of an initialiser are looked up; by default that of the
   ///     dependency. A `Sendable` dependency may be made from parameters that are not `Sendable`.
-  ///   - caller: The actor in whose code the verb was called.
   ///   - actor: The actor that the closure belongs to, if any.
   convenience init<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, parameters: UDIReach? = nil,
-    in caller: __shared (any Actor)?, actor: __shared (any Actor)?, function: consuming FactoryFunction,
-    onCreate complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+    _ request: RegisterRequest, parameters: UDIReach? = nil, _ actor: __shared (any Actor)?,
+    _ function: consuming FactoryFunction, _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
     self.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
-      isolation: .of(actor, complete?.isolation, reach: parameters ?? reach, in: caller, at: site), function: function,
-      completion: Self.completion(complete))
+      request, isolation: .of(actor, complete?.isolation, reach: parameters ?? request.reach, request),
+      function: function, completion: Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.
   convenience init<Dependency, First, each More>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, in caller: __shared (any Actor)?,
-    function factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
+    _ request: RegisterRequest,
+    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
   ) {
     let completion = complete.map { complete -> Completion in
@@ -42,20 +37,15 @@ extension Factory {
       }
     }
     self.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
-      isolation: .of(factory.isolation, complete?.actor, reach: reach, in: caller, at: site),
+      request, isolation: .of(factory.isolation, complete?.actor, reach: request.reach, request),
       function: FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion: completion)
   }
 
   /// Makes a factory that always returns the same value.
-  convenience init<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, giving value: Dependency
-  ) {
+  convenience init<Dependency>(_ request: RegisterRequest, giving value: Dependency) {
     self.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
-      isolation: reach == .anywhere ? .anywhere : .mainActor, function: FactoryFunction { _ -> Dependency? in value },
-      completion: nil)
+      request, isolation: request.reach == .anywhere ? .anywhere : .mainActor,
+      function: FactoryFunction { _ -> Dependency? in value }, completion: nil)
   }
 
   /// Erases the types of a completion.

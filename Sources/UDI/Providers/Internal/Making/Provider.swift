@@ -75,31 +75,29 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - type: The type to register the provider under. The factory's instances are of this type, too.
-  ///   - reach: Where the instances may be used.
-  ///   - lifetime: The lifetime; nil for the context's default.
+  ///   - request: The factory's instances are of its type.
   ///   - isolation: Where the closures may be called.
   ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. An
   ///     asynchronous factory calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   init(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation, hasCompletion: Bool = false,
+    _ request: RegisterRequest, isolation: Isolation, hasCompletion: Bool = false,
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
-    let token = TypeToken.inlined(type)
-    madeType = type
+    let token = TypeToken.inlined(request.type)
+    madeType = request.type
     makesExactType = token.isExact
-    usesDefaultLifetime = lifetime == nil
-    unsafe uncheckedLifetime = lifetime
+    usesDefaultLifetime = request.lifetime == nil
+    unsafe uncheckedLifetime = request.lifetime
     isIsolated = isolation.actor != nil
     self.hasCompletion = hasCompletion
     fixedExtras =
-      metadata == nil && wanted == nil && !isIsolated
-      ? nil : FixedExtras(metadata: metadata, isolation: isolation, wanted: wanted)
+      request.metadata == nil && wanted == nil && !isIsolated
+      ? nil : FixedExtras(metadata: request.metadata, isolation: isolation, wanted: wanted)
     super.init(
-      .provider, .none, isWeak: false, key: token.key(named: name), isExact: token.isExact, reach: reach, at: site)
+      .provider, .none, isWeak: false, key: token.key(named: request.name), isExact: token.isExact,
+      reach: request.reach, at: request.site)
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }

@@ -1,0 +1,31 @@
+/// What a call of `register`, `provide` or `implements` was given, apart from its closures and values.
+struct RegisterRequest {
+  /// The type that the provider is registered as, and that its instances have.
+  let type: Any.Type
+  /// Where the instances may be used.
+  let reach: UDIReach
+  let name: UDIName?
+  /// The lifetime; nil for the context's default.
+  var lifetime: UDILifetime?
+  let metadata: BindRequest.Metadata?
+  /// The actor in whose code the verb was called, if that matters.
+  let caller: (any Actor)?
+  let site: UDICallSite
+
+  /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
+  init<Dependency>(
+    _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ lifetime: UDILifetime?,
+    _ metadata: consuming (any Sendable)?, _ replaces: Bool, _ caller: (any Actor)?, _ fileID: StaticString,
+    _ line: UInt
+  ) {
+    checkStaticType(type, Dependency.self, at: "\(fileID):\(line): ")
+    reach.assertIsolation(type)
+    self.type = type
+    self.reach = reach
+    self.name = name
+    self.lifetime = lifetime
+    self.metadata = .ifAny(metadata, replaces)
+    self.caller = caller
+    site = UDICallSite(fileID, line)
+  }
+}
