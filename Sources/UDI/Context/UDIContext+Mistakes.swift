@@ -25,7 +25,7 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(value, RegisterRequest(type, .anywhere, name, .context, metadata, true, nil, fileID, line), closing: nil)
+    provide(value, closing: nil, RegisterRequest(type, .anywhere, name, .context, metadata, true, nil, fileID, line))
   }
 
   /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
@@ -49,6 +49,6 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(value, RegisterRequest(type, .mainActor, name, .context, metadata, true, nil, fileID, line), closing: nil)
+    provide(value, closing: nil, RegisterRequest(type, .mainActor, name, .context, metadata, true, nil, fileID, line))
   }
 }

@@ -35,7 +35,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, request, closing: .of(onClose, isOfProvided: true))
+    return provide(value, closing: .of(onClose, isOfProvided: true), request)
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -64,16 +64,16 @@ extension UDIContext {
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, request, closing: .onMainActor(onClose, isOfProvided: true, request.site))
+    return provide(value, closing: .onMainActor(onClose, isOfProvided: true, request.site), request)
   }
 
   func provide<Dependency>(
-    _ value: Dependency, _ request: RegisterRequest, closing closer: Closer?
+    _ value: Dependency, closing closer: Closer?, _ request: borrowing RegisterRequest
   ) -> UDIRegistration<Dependency> {
     let provider = Factory(request, giving: value)
     provider.setCloser(closer)
     add(provider, Instance(value))
-    return .of(provider, request.reach)
+    return .of(provider, provider.reach)
   }
 
   /// Registers a provider together with an instance, as if the provider had already made it. If the instance takes part

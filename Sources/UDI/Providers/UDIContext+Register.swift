@@ -60,7 +60,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), closing: .of(onClose))
+    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 
   /// Registers a factory that needs no context; see
@@ -96,7 +96,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), closing: .of(onClose))
+    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -117,9 +117,7 @@ extension UDIContext {
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(
-      Factory(request, factory.isolation, FactoryFunction(factory), onCreate),
-      closing: .onMainActor(onClose, request.site))
+    return registerOnMainActor(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
@@ -135,21 +133,28 @@ extension UDIContext {
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(
-      Factory(request, factory.isolation, FactoryFunction(factory), onCreate),
-      closing: .onMainActor(onClose, request.site))
+    return registerOnMainActor(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 }
 
 extension UDIContext {
-  /// Registers a factory, for all forms of `register`.
-  ///
-  /// - Parameter closer: Closes the instances; nil if they need not be closed.
-  func register<Dependency>(_ factory: Provider, closing closer: Closer?) -> UDIRegistration<Dependency> {
-    factory.setCloser(closer)
-    let reach = factory.reach
+  /// Registers a factory, for all forms of `register` that may be called from anywhere.
+  func register<Dependency: Sendable>(
+    _ factory: Provider, _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
+  ) -> UDIRegistration<Dependency> {
+    if let closer = Closer.of(onClose) { factory.setCloser(closer) }
     add(factory) { _ in }
-    return .of(factory, reach)
+    return .of(factory, .anywhere)
+  }
+
+  /// Registers a factory, for all forms of `register` on the main actor.
+  @MainActor
+  func registerOnMainActor<Dependency>(
+    _ factory: Provider, _ onClose: (@isolated(any) (Dependency) async throws -> Void)?
+  ) -> UDIRegistration<Dependency> {
+    factory.setCloser(.onMainActor(onClose, factory.site))
+    add(factory) { _ in }
+    return .of(factory, factory.reach)
   }
 
   /// Registers a provider.

@@ -236,7 +236,8 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, lookingUpParameters(of: make, request.site), onCreate, onClose)
+    let factory = lookingUpParameters(of: make, request.site)
+    return addOnMainActor(request, factory, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -255,7 +256,8 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, lookingUpParameters(of: make, request.site), onCreate, onClose)
+    let factory = lookingUpParameters(of: make, request.site)
+    return addOnMainActor(request, factory, onCreate, onClose)
   }
 }
 
@@ -264,7 +266,7 @@ extension UDIContext {
 extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
-    _ request: RegisterRequest, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ request: borrowing RegisterRequest, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
     _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -273,18 +275,17 @@ extension UDIContext {
       guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
       closures.value.1?(context, dependency)
     }
-    return register(
-      AsyncFactory(
-        request, isolation: .mainActor, completion: onCreate == nil ? nil : completion,
-        function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } }),
-      closing: .onMainActor(onClose, request.site))
+    let factory = AsyncFactory(
+      request, isolation: .mainActor, completion: onCreate == nil ? nil : completion,
+      function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } })
+    return registerOnMainActor(factory, onClose)
   }
 
   /// - Parameters:
   ///   - actor: The actor that the user's factory belongs to, if any.
   ///   - make: Calls the user's factory.
   private func add<Dependency: Sendable>(
-    _ request: RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
     _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
     _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
     _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
@@ -297,11 +298,11 @@ extension UDIContext {
         await onCreate.value(context, dependency)
       }
     }
-    return register(
-      AsyncFactory(
-        request, isolation: .of(actor, in: nil, at: request.site), wanted: wanted, completion: completion,
-        function: { try await make.value($0, $1).map { Instance($0) } }),
-      closing: .of(onClose))
+    let isolation = Isolation.of(actor, in: nil, at: request.site)
+    let factory = AsyncFactory(
+      request, isolation: isolation, wanted: wanted, completion: completion,
+      function: { try await make.value($0, $1).map { Instance($0) } })
+    return register(factory, onClose)
   }
 
   /// Obtains the parameters of an initialiser, one after the other.

@@ -51,7 +51,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParameters(of: make, .anywhere))
-    return register(Factory(request, make.isolation, function, onCreate), closing: .of(onClose))
+    return register(Factory(request, make.isolation, function, onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -77,9 +77,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParameters(of: make, .mainActor))
-    return register(
-      Factory(request, parameters: .mainActor, make.isolation, function, onCreate),
-      closing: .onMainActor(onClose, request.site))
+    return registerOnMainActor(Factory(request, parameters: .mainActor, make.isolation, function, onCreate), onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
@@ -97,8 +95,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParameters(of: make, .mainActor))
-    return register(
-      Factory(request, make.isolation, function, onCreate), closing: .onMainActor(onClose, request.site))
+    return registerOnMainActor(Factory(request, make.isolation, function, onCreate), onClose)
   }
 
   // MARK: - Initialisers without parameters

@@ -46,7 +46,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory, onCreate: nil), closing: .of(onClose))
+    return register(Factory(request, factory, onCreate: nil), onClose)
   }
 
   /// Registers a factory with arguments, and a closure that is called after an instance has been made; see
@@ -87,7 +87,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
     let onCreate = IsolatedFunction(onCreate)
-    return register(Factory(request, factory, onCreate: onCreate), closing: .of(onClose))
+    return register(Factory(request, factory, onCreate: onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -107,7 +107,7 @@ extension UDIContext {
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory, onCreate: nil), closing: .onMainActor(onClose, request.site))
+    return registerOnMainActor(Factory(request, factory, onCreate: nil), onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
@@ -125,6 +125,6 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
     let onCreate = IsolatedFunction(onCreate)
-    return register(Factory(request, factory, onCreate: onCreate), closing: .onMainActor(onClose, request.site))
+    return registerOnMainActor(Factory(request, factory, onCreate: onCreate), onClose)
   }
 }

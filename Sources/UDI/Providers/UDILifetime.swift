@@ -56,6 +56,8 @@ public struct UDILifetime: Sendable {
 
   let kind: Kind
 
+  init(_ kind: Kind) { self.kind = kind }
+
   private init(builtIn name: String, _ sharing: Sharing) { kind = Kind(name, sharing, isBuiltIn: true) }
 
   /// Creates a lifetime of your own.

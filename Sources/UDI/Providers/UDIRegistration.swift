@@ -108,7 +108,7 @@ extension UDIRegistration {
     return serve(RegisterRequest(type, .mainActor, name, nil, nil, true, nil, fileID, line))
   }
 
-  private func serve(_ request: RegisterRequest) -> UDIRegistration {
+  private func serve(_ request: consuming RegisterRequest) -> UDIRegistration {
     entry.serve(request, as: Dependency.self, askedReach)
     return self
   }
@@ -118,7 +118,7 @@ extension Entry {
   /// - Parameters:
   ///   - type: What was registered.
   ///   - askedReach: The reach of the caller that has the registration.
-  fileprivate final func serve(_ request: RegisterRequest, as type: Any.Type, _ askedReach: UDIReach) {
+  fileprivate final func serve(_ request: consuming RegisterRequest, as type: Any.Type, _ askedReach: UDIReach) {
     let site = request.site
     guard let provider = self as? Provider else {
       fatalError(
@@ -141,6 +141,7 @@ extension Entry {
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
     let mainActor = request.reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
     let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: site)
+    request.lifetime = target.lifetime.kind
     let alias = Alias(request, isolation: isolation, of: target)
     Tree.change { garbage in
       guard let node = target.node else { return }

@@ -12,17 +12,16 @@ extension Factory {
   ///     dependency. A `Sendable` dependency may be made from parameters that are not `Sendable`.
   ///   - actor: The actor that the closure belongs to, if any.
   convenience init<Dependency>(
-    _ request: RegisterRequest, parameters: UDIReach? = nil, _ actor: __shared (any Actor)?,
+    _ request: borrowing RegisterRequest, parameters: UDIReach? = nil, _ actor: __shared (any Actor)?,
     _ function: consuming FactoryFunction, _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
-    self.init(
-      request, isolation: .of(actor, complete?.isolation, reach: parameters ?? request.reach, request),
-      function: function, completion: Self.completion(complete))
+    let isolation = Isolation.of(actor, complete?.isolation, reach: parameters ?? request.reach, request)
+    self.init(request, isolation: isolation, function: function, completion: Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.
   convenience init<Dependency, First, each More>(
-    _ request: RegisterRequest,
+    _ request: borrowing RegisterRequest,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
   ) {
@@ -36,16 +35,17 @@ extension Factory {
         try? plain(context, dependency, pack.first, repeat each pack.more)
       }
     }
+    let isolation = Isolation.of(factory.isolation, complete?.actor, reach: request.reach, request)
     self.init(
-      request, isolation: .of(factory.isolation, complete?.actor, reach: request.reach, request),
-      function: FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion: completion)
+      request, isolation: isolation, function: FactoryFunction(factory),
+      wanted: ArgumentPack<First, repeat each More>.self, completion: completion)
   }
 
   /// Makes a factory that always returns the same value.
-  convenience init<Dependency>(_ request: RegisterRequest, giving value: Dependency) {
+  convenience init<Dependency>(_ request: borrowing RegisterRequest, giving value: Dependency) {
+    let isolation = request.reach == .anywhere ? Isolation.anywhere : .mainActor
     self.init(
-      request, isolation: request.reach == .anywhere ? .anywhere : .mainActor,
-      function: FactoryFunction { _ -> Dependency? in value }, completion: nil)
+      request, isolation: isolation, function: FactoryFunction { _ -> Dependency? in value }, completion: nil)
   }
 
   /// Erases the types of a completion.

@@ -51,7 +51,7 @@ struct Isolation: Sendable {
   ///   no other actor.
   @inline(__always)
   static func of(
-    _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, _ request: RegisterRequest
+    _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, _ request: borrowing RegisterRequest
   ) -> Isolation {
     guard reach == .anywhere else { return onMainActor(factory, completion, at: request.site) }
     // Most factories belong to no actor.

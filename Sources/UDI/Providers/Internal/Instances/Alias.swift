@@ -10,10 +10,8 @@ final class Alias: Provider, @unchecked Sendable {
   let target: Provider
 
   /// - Parameter isolation: Where the target's instances may be made and cast.
-  init(_ request: RegisterRequest, isolation: Isolation, of target: Provider) {
+  init(_ request: borrowing RegisterRequest, isolation: Isolation, of target: Provider) {
     self.target = target
-    var request = request
-    request.lifetime = target.lifetime
     super.init(request, isolation: isolation, wanted: target.wanted)
   }
 

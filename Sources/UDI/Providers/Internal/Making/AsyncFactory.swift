@@ -13,7 +13,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   let completion: Completion?
 
   init(
-    _ request: RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
+    _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
     completion: Completion?, function: @escaping Function
   ) {
     self.function = function

@@ -26,8 +26,9 @@ final class Factory: Provider, @unchecked Sendable {
   /// - Parameters:
   ///   - isolation: Where the closures may be called.
   ///   - wanted: The types of the arguments that the function takes, if any.
+  @inline(__always)
   init(
-    _ request: RegisterRequest, isolation: Isolation, function: consuming FactoryFunction,
+    _ request: borrowing RegisterRequest, isolation: Isolation, function: consuming FactoryFunction,
     wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
   ) {
     if let owner = isolation.owner(request.reach) {

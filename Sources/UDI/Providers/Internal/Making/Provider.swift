@@ -22,7 +22,7 @@ class Provider: Entry, @unchecked Sendable {
   let madeType: Any.Type
   /// The lifetime; nil means `.unique`. Constant once the provider has entered a context. The type is spelled
   /// `Optional`, because a property that is declared with a question mark would be initialised twice.
-  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
+  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime.Kind>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
   /// that is gone. Set when the provider enters a context, and 0 before.
@@ -80,8 +80,9 @@ class Provider: Entry, @unchecked Sendable {
   ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. An
   ///     asynchronous factory calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
+  @inline(__always)
   init(
-    _ request: RegisterRequest, isolation: Isolation, hasCompletion: Bool = false,
+    _ request: borrowing RegisterRequest, isolation: Isolation, hasCompletion: Bool = false,
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
@@ -119,7 +120,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the provider has a closer. Constant once the provider has entered a context.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }
   final var id: UInt { unsafe uncheckedID }
-  final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
+  final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
@@ -223,7 +224,7 @@ extension Provider {
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime {
-      unsafe uncheckedLifetime = standard
+      unsafe uncheckedLifetime = standard.kind
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     if hasCloser || self is AsyncFactory { noteCloser(node) }
