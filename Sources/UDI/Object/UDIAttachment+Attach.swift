@@ -45,7 +45,7 @@ extension UDIAttachment {
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
     for binding in bindings {
-      if binding.isMulti, let end { binding.end(with: end) } else { binding.withdraw(&garbage) }
+      if binding.isMulti, let end { binding.detailed?.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
     unsafe attachSite = site

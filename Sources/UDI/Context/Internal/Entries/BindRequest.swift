@@ -11,6 +11,7 @@ struct BindRequest {
   let name: UDIName?
   let site: UDICallSite
   let metadata: Metadata?
+  /// Whether this is an object's `multiBind`.
   let isMulti: Bool
   let reach: UDIReach
 
@@ -106,10 +107,10 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
     metadata: BindRequest.Metadata?, at site: UDICallSite, isMulti: Bool
   ) {
-    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: isMulti) {
+    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: false) {
       request in
       request.tellAttachment()
-      let binding = Binding.make(request, binder: .context)
+      let binding = Binding.make(request, isByItself: false)
       change { node, garbage in
         // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
         if AuditNotice.isOn { node.remember(self) }
