@@ -124,6 +124,13 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
+    if case .attached(let context) = state { context } else { contextOtherwise(verb, isRequired, request, owner) }
+  }
+
+  @inline(never)
+  private func contextOtherwise(
+    _ verb: String, _ isRequired: Bool?, _ request: LookupRequest, _ owner: AnyObject
+  ) -> UDIContext? {
     let context = effectiveContext(verb, owner, request, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
       UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
