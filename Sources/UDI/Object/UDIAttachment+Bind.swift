@@ -11,8 +11,8 @@ extension UDIAttachment {
     Tree.change { garbage in
       // The state is read under the lock, so if another thread attaches the object elsewhere, it does so either before
       // or after the whole bind.
-      if case .gone = state { return }
-      let own = self.context
+      let (own, isGone) = state
+      if isGone { return }
       let target = context ?? own ?? AppContext
       garbage.add(own ?? target)
       let ownNode = own?.withNode { $0 }

@@ -120,11 +120,10 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    let function = AsyncFunction(factory)
     let make = { @Sendable (context: UDIContext, arguments: KeptArguments?) async throws -> Dependency? in
       guard let arguments else { throw ProviderFailure.nothing }
       let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      return try await function.call(ArgumentPack(context, pack.first, repeat each pack.more))
+      return try await factory(context, pack.first, repeat each pack.more)
     }
     return add(request, factory.isolation, wanted: ArgumentPack<First, repeat each More>.self, make, nil, onClose)
   }
@@ -162,7 +161,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, make.isolation, lookingUpParameters(of: AsyncFunction(make)), onCreate, onClose)
+    return add(request, make.isolation, lookingUpParameters(of: make), onCreate, onClose)
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -183,7 +182,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, nil, lookingUpParameters(of: AsyncFunction(make)), onCreate, onClose)
+    return add(request, nil, lookingUpParameters(of: make), onCreate, onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -330,10 +329,12 @@ extension UDIContext {
 
 /// Returns a factory that obtains the parameters of an initialiser and calls it.
 private func lookingUpParameters<Dependency: Sendable, First: Sendable, each More: Sendable>(
-  of make: AsyncFunction<Dependency, First, repeat each More>
+  of make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
 ) -> @Sendable (UDIContext, KeptArguments?) async throws -> Dependency? {
   { context, _ in
-    try await make.call(pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere)))
+    let parameters: ArgumentPack<First, repeat each More> =
+      try await pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere))
+    return try await make(parameters.first, repeat each parameters.more)
   }
 }
 
@@ -369,21 +370,4 @@ private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<Fi
     return unsafe (instance?.value(as: type, isExact: true)).unsafelyUnwrapped
   }
   return ArgumentPack(next(First.self), repeat next((each More).self))
-}
-
-// Swift cannot pass on a bare function with a variable number of parameters, so the functions are in structs. They take
-// an `ArgumentPack`: if an asynchronous function took a parameter pack and passed it on, the program would crash (Swift
-// 6.3: "freed pointer was not the last allocation").
-
-private struct AsyncFunction<Result: Sendable, First: Sendable, each More: Sendable>: Sendable {
-  private let function: @concurrent @Sendable (First, repeat each More) async throws -> Result
-
-  /// - Parameter function: A function of any isolation. The conversion makes it move to its actor by itself.
-  init(_ function: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Result) {
-    self.function = function
-  }
-
-  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Result {
-    try await function(arguments.first, repeat each arguments.more)
-  }
 }

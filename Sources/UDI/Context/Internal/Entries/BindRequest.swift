@@ -33,24 +33,21 @@ struct BindRequest {
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
       if case .none = value { return nil }
-      return box(value)
+      return ifAny(value, true)
     }
 
-    /// Does the same as `of` for a provider's registration, which may also wish to leave what is there. The compiler
-    /// knows nothing about the optional here.
+    /// Does the same as `of`, also for a registration that wishes to leave what is there.
     ///
-    /// The parameter is `consuming`, as it is in the verbs that call this method. Otherwise clients would have to
-    /// destroy each nil that they pass, and here even checking for nil would make a copy.
+    /// The parameter is `consuming`, as it is in the verbs for providers. Otherwise clients would have to destroy each
+    /// nil that they pass, and here even checking for nil would make a copy.
+    @usableFromInline
+    @inline(never)
     static func ifAny(_ value: consuming (any Sendable)?, _ replaces: Bool) -> Metadata? {
       switch consume value {
       case .none: replaces ? nil : Metadata(nil, replaces: false)
       case .some(let value): Metadata(value, replaces: replaces)
       }
     }
-
-    @usableFromInline
-    @inline(never)
-    static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0, replaces: true) } }
   }
 
   /// Makes a request and passes it to `body`.
