@@ -23,7 +23,6 @@ struct RegisterRequest: ~Copyable {
     _ line: UInt
   ) {
     checkStaticType(type, Dependency.self, at: "\(fileID):\(line): ")
-    reach.assertIsolation(type)
     self.type = type
     self.reach = reach
     self.name = name

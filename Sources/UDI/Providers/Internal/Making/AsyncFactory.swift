@@ -16,6 +16,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
     completion: Completion?, function: @escaping Function
   ) {
+    request.reach.assertIsolation(request.type)
     self.function = function
     self.completion = completion
     super.init(request, isolation: isolation, wanted: wanted)

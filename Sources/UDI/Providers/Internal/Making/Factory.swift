@@ -31,6 +31,7 @@ final class Factory: Provider, @unchecked Sendable {
     _ request: borrowing RegisterRequest, isolation: Isolation, function: consuming FactoryFunction,
     wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
   ) {
+    request.reach.assertIsolation(request.type)
     if let owner = isolation.owner(request.reach) {
       closures = Closures(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
       self.function = nil
