@@ -53,8 +53,8 @@ struct BindRequest {
   /// Makes a request and passes it to `body`.
   @inline(__always)
   static func make<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
-    metadata: Metadata?, at site: UDICallSite, isMulti: Bool, _ body: (BindRequest) -> Void
+    _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ metadata: Metadata?,
+    _ site: UDICallSite, isMulti: Bool, _ body: (BindRequest) -> Void
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
@@ -101,11 +101,10 @@ extension UDIContext {
   /// the compiler knows whether there is metadata.
   @usableFromInline
   func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isMulti: Bool
+    _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?,
+    _ metadata: BindRequest.Metadata?, _ site: UDICallSite, isMulti: Bool
   ) {
-    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: false) {
-      request in
+    BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: false) { request in
       request.tellAttachment()
       let binding = Binding.make(request, isByItself: false)
       change { node, garbage in
