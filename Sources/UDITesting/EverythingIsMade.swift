@@ -21,7 +21,7 @@ public import UDI
 public func expectEverythingIsMade(
   in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) async {
-  let notMade = await context.failuresToMake()
+  let notMade = await context.failuresToMake(forAliases: false)
   // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
   let notConforming = await context.failuresToMake(forAliases: true).filter {
     if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }

@@ -95,7 +95,7 @@ extension UDIObject {
         """)
     }
     attachment.remember(owner: self)
-    attachment.attach(self, to: context, at: site)
+    Tree.change { attachment.attach(self, to: context, at: site, &$0) }
     if context != nil { didAttachContext() }
   }
 }

@@ -130,7 +130,7 @@ extension AsyncFactory {
           keeper.end(creation, .undecided, wakes: false)
         }
       }
-      await completion?(context, instance, arguments)
+      await completion?(context, instance)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance
     }
