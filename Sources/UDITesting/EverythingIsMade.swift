@@ -27,7 +27,7 @@ public func expectEverythingIsMade(
     if misuse.kind == .needNotMet { recordAsIssue(misuse) } else { outer.forward(misuse) }
   }
   await withReporter(reporter) {
-    let notMade = await context.failuresToMake()
+    let notMade = await context.failuresToMake(forAliases: false)
     // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
     let notConforming = await context.failuresToMake(forAliases: true).filter {
       if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }

@@ -26,9 +26,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: false)
+    bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: false)
   }
 
   /// Binds an instance in this context, which holds it weakly, and leaves it bound in all other contexts.
@@ -51,9 +49,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: true)
+    bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: true)
   }
 
   /// Withdraws the binding under the given type and name in this context, whichever call made it. Bindings in other
@@ -84,9 +80,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: false)
+    bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: false)
   }
 
   /// Does the same as ``multiBind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -96,8 +90,6 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: true)
+    bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: true)
   }
 }

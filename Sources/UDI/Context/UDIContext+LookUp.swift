@@ -142,22 +142,19 @@ extension UDIContext {
 
   func lookUpAll<Dependency>(_ request: LookupRequest, ofAnyName: Bool) -> [Dependency] {
     request.reach.assertIsolation(Dependency.self)
-    let found = withNode { $0.allDependencies(request, ofAnyName: ofAnyName) }
-    if found.count == 0 { return [] }
+    var found = withNode { $0.allDependencies(request, ofAnyName: ofAnyName) }
+    if found.isEmpty { return [] }
+    let wanted = WantedType(.of(request.type), request.reach)
     return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in
-      for _ in 0..<found.count {
+      while let (entry, object) = found.popLast() {
         let place = unsafe buffer.baseAddress.unsafelyUnwrapped + count
-        let dependency: Dependency?
-        switch unsafe found.next(into: UnsafeMutableRawPointer(place)) {
-        case .written:
-          count += 1
+        if let object, entry.registered.fits(wanted) {
+          unsafe entry.form.write(object, to: UnsafeMutableRawPointer(place))
+        } else if let dependency = object.map({ $0 as? Dependency }) ?? give(entry, request) {
+          unsafe place.initialize(to: dependency)
+        } else {
           continue
-        case .object(let object): dependency = object as? Dependency
-        case .provided(let entry): dependency = give(entry, request)
-        case .nothing, .undecided: dependency = nil
         }
-        guard let dependency else { continue }
-        unsafe place.initialize(to: dependency)
         count += 1
       }
     }

@@ -25,9 +25,7 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(
-      value, as: Wrapped?.self, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      closing: nil)
+    provide(value, closing: nil, RegisterRequest(type, .anywhere, name, .context, metadata, true, nil, fileID, line))
   }
 
   /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
@@ -51,8 +49,6 @@ extension UDIContext {
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(
-      value, as: Wrapped?.self, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      closing: nil)
+    provide(value, closing: nil, RegisterRequest(type, .mainActor, name, .context, metadata, true, nil, fileID, line))
   }
 }

@@ -60,12 +60,10 @@ extension UDIOrigin {
     switch self {
     case .context(let context): return context.explanation(of: request, with: arguments)
     case .object(let attachment, let owner):
-      switch attachment.state {
-      case .attached(let context): return context.explanation(of: request, with: arguments)
-      case .none:
-        return AppContext.explanation(of: request, with: arguments).blaming(unattached: Swift.type(of: owner))
-      case .gone: return attachment.explanationOfAbsence(request)
-      }
+      let (context, isGone) = attachment.state
+      if let context { return context.explanation(of: request, with: arguments) }
+      if isGone { return attachment.explanationOfAbsence(request) }
+      return AppContext.explanation(of: request, with: arguments).blaming(unattached: Swift.type(of: owner))
     }
   }
 }

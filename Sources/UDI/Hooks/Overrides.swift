@@ -14,10 +14,9 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, fileID: StaticString,
     line: UInt
   ) -> @Sendable () -> Void {
-    let site = UDICallSite(fileID, line)
-    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
-    let provider = Factory(
-      type, isSendable ? .anywhere : .mainActor, named: name, lifetime: .unique, metadata: nil, at: site, giving: value)
+    let request = RegisterRequest(
+      type, isSendable ? .anywhere : .mainActor, name, .unique, nil, true, nil, fileID, line)
+    let provider = Factory(request, giving: value)
     provider.shown = InstanceEntry(Instance(value), provider, isWeak: false)
     change { node, garbage in node.begin(provider, &garbage) }
     return { self.change { node, garbage in node.end(provider, &garbage) } }

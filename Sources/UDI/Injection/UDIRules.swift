@@ -116,16 +116,10 @@ extension UDIRules {
     isolation: (any Actor)? = #isolation,
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
   ) -> UDIRules {
-    let apply = IsolatedFunction(block).isolationErased
-    guard let actor = Isolation.ofRule(block.isolation, in: isolation).actor else {
-      return add(isOnMainActor: false) {
-        try? apply($0, $1)
-        return true
-      }
-    }
-    let owned = ActorOwned(apply, by: actor)
-    return add(isOnMainActor: true) {
-      try? owned.value($0, $1)
+    let actor = Isolation.ofRule(block.isolation, in: isolation).actor
+    let apply = ActorOwned(IsolatedFunction(block).isolationErased, by: actor)
+    return add(isOnMainActor: actor != nil) {
+      try? apply.value($0, $1)
       return true
     }
   }

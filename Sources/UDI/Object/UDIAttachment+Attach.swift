@@ -28,24 +28,20 @@ extension UDIAttachment {
   }
 
   /// Attaches the object to the given context, or to none, and withdraws the bindings that the object has made so far.
+  /// Called under the tree lock.
   ///
   /// - Parameters:
   ///   - object: The object that this attachment belongs to.
   ///   - context: The context to attach to. Nil detaches the object. Bindings made by `multiBind` stay, unless this is
   ///     nil, or a context that has ended or is being closed.
   ///   - site: The call, or the registration, that attaches the object, if known.
-  func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite? = nil) {
-    Tree.change { garbage in attach(object, to: context, at: site, &garbage) }
-  }
-
-  /// Does the same as `attach(_:to:at:)`, for callers that hold the tree lock.
-  private func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
+  func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
     if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, at: site, &garbage) }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
     for binding in bindings {
-      if binding.isMulti, let end { binding.end(with: end) } else { binding.withdraw(&garbage) }
+      if binding.isMulti, let end { binding.detailed?.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
     unsafe attachSite = site

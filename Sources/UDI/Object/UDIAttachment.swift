@@ -84,9 +84,7 @@ public final class UDIAttachment: Sendable {
 
 extension UDIAttachment {
   /// The context that the object is attached to.
-  var context: UDIContext? {
-    if case .attached(let context) = state { context } else { nil }
-  }
+  var context: UDIContext? { state.context }
 
   /// The context that the object is attached to and holds strongly; nil if there is none. Do not read this while a lock
   /// is held: the reference that is returned might become the last one.
@@ -95,24 +93,14 @@ extension UDIAttachment {
   /// The search that the attached context had when it was last stored here.
   var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }
 
-  enum State {
-    case attached(UDIContext)
-    /// The object is attached to no context.
-    case none
-    /// The context that the object is attached to is gone or about to go.
-    case gone
-
-    var isGone: Bool { if case .gone = self { true } else { false } }
-  }
-
-  /// Whether and where the object is attached. Under the tree lock, put the context into the garbage after use: the
-  /// reference that is returned might have become the last one.
+  /// The context that the object is attached to, and whether that context is gone or about to go. Under the tree lock,
+  /// put the context into the garbage after use: the reference that is returned might have become the last one.
   @inline(never)
-  var state: State {
+  var state: (context: UDIContext?, isGone: Bool) {
     lock.withLockInlined {
-      if let attached = unsafe attached { return .attached(attached) }
-      guard unsafe isWeak else { return .none }
-      return unsafe attachedWeakly.map { .attached($0) } ?? .gone
+      if let attached = unsafe attached { return (attached, false) }
+      let context = unsafe isWeak ? attachedWeakly : nil
+      return unsafe (context, isWeak && context == nil)
     }
   }
 
@@ -124,7 +112,7 @@ extension UDIAttachment {
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
-    if case .attached(let context) = state { context } else { contextOtherwise(verb, isRequired, request, owner) }
+    state.context ?? contextOtherwise(verb, isRequired, request, owner)
   }
 
   @inline(never)
@@ -158,21 +146,9 @@ extension UDIAttachment {
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, _ what: @autoclosure () -> String, at site: UDICallSite
   ) -> UDIContext? {
-    switch state {
-    case .attached(let context): return context
-    case .none:
-      rememberClass(of: owner)
-      if UDIRecording.isOn { AppContext.recordLookups() }
-      if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), UDIReporter.current.reportsUnattachedUse {
-        UDIReporter.current.report(
-          .unattached,
-          """
-          The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served \
-          it. Attach it first: `attached(to:)`.
-          """, at: site)
-      }
-      return AppContext
-    case .gone:
+    let (context, isGone) = state
+    if let context { return context }
+    if isGone {
       UDIReporter.current.report(
         .contextGone,
         """
@@ -182,5 +158,16 @@ extension UDIAttachment {
         """, at: site)
       return nil
     }
+    rememberClass(of: owner)
+    if UDIRecording.isOn { AppContext.recordLookups() }
+    if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), UDIReporter.current.reportsUnattachedUse {
+      UDIReporter.current.report(
+        .unattached,
+        """
+        The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served \
+        it. Attach it first: `attached(to:)`.
+        """, at: site)
+    }
+    return AppContext
   }
 }

@@ -22,9 +22,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: false, in: nil)
+    bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil)
   }
 
   /// Binds an instance in the given contexts, which hold it weakly, and leaves it bound in all other contexts.
@@ -48,9 +46,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .anywhere, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: true, in: contexts)
+    bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts)
   }
 
   /// Withdraws the bindings that this object has made under the given type and name, in all contexts.
@@ -83,9 +79,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: false, in: nil)
+    bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: false, in: nil)
   }
 
   /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not
@@ -95,9 +89,7 @@ extension UDIObject {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, in contexts: [UDIContext]? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(
-      dependency, as: type, .mainActor, named: name, metadata: .of(metadata), at: UDICallSite(fileID, line),
-      isMulti: true, in: contexts)
+    bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts)
   }
 }
 
@@ -105,12 +97,10 @@ extension UDIObject {
 
 extension UDIObject {
   private func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isMulti: Bool, in contexts: [UDIContext]?
+    _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?,
+    _ metadata: BindRequest.Metadata?, _ site: UDICallSite, isMulti: Bool, in contexts: [UDIContext]?
   ) {
-    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: isMulti) {
-      add($0, in: contexts)
-    }
+    BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: isMulti) { add($0, in: contexts) }
   }
 
   func add(_ request: BindRequest, in contexts: [UDIContext]?) {

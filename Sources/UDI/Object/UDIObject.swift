@@ -98,7 +98,7 @@ extension UDIObject {
         """)
     }
     attachment.remember(owner: self)
-    attachment.attach(self, to: context, at: site)
+    Tree.change { attachment.attach(self, to: context, at: site, &$0) }
     if context == nil { return }
     attachment.meetNeeds(of: self, at: site)
     didAttachContext()

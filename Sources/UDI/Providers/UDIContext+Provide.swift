@@ -34,9 +34,8 @@ extension UDIContext {
     line: UInt = #line,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    provide(
-      value, as: type, .anywhere, named: name, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
-      closing: .of(onClose, isOfProvided: true))
+    let request = RegisterRequest(type, .anywhere, name, .context, metadata, replaces, nil, fileID, line)
+    return provide(value, closing: .of(onClose, isOfProvided: true), request)
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -64,22 +63,17 @@ extension UDIContext {
     line: UInt = #line,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = UDICallSite(fileID, line)
-    return provide(
-      value, as: type, .mainActor, named: name, metadata: .ifAny(metadata, replaces), at: site,
-      closing: .onMainActor(onClose, isOfProvided: true, site))
+    let request = RegisterRequest(type, .mainActor, name, .context, metadata, replaces, nil, fileID, line)
+    return provide(value, closing: .onMainActor(onClose, isOfProvided: true, request.site), request)
   }
 
   func provide<Dependency>(
-    _ value: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, closing closer: Closer?
+    _ value: Dependency, closing closer: Closer?, _ request: borrowing RegisterRequest
   ) -> UDIRegistration<Dependency> {
-    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
-    let provider = Factory(
-      type, reach, named: name, lifetime: .context, metadata: metadata, at: site, giving: value)
+    let provider = Factory(request, giving: value)
     provider.setCloser(closer)
     add(provider, Instance(value))
-    return .of(provider, reach)
+    return .of(provider, provider.reach)
   }
 
   /// Registers a provider together with an instance, as if the provider had already made it. If the instance takes part

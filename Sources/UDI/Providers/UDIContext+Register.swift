@@ -59,12 +59,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .of(onClose))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 
   /// Registers a factory that needs no context; see
@@ -99,12 +95,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .of(onClose))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -124,12 +116,8 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return registerOnMainActor(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
@@ -144,27 +132,29 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: factory.isolation, function: FactoryFunction(factory),
-        onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return registerOnMainActor(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
   }
 }
 
 extension UDIContext {
-  /// Registers a factory, for all forms of `register`.
-  ///
-  /// - Parameter closer: Closes the instances; nil if they need not be closed.
-  func register<Dependency>(
-    _ factory: Provider, closing closer: Closer? = nil
+  /// Registers a factory, for all forms of `register` that may be called from anywhere.
+  func register<Dependency: Sendable>(
+    _ factory: Provider, _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
-    checkStaticType(factory.madeType, Dependency.self, at: "\(factory.site.fileID):\(factory.site.line): ")
-    if let closer { factory.setCloser(closer) }
-    let reach = factory.reach
+    if let closer = Closer.of(onClose) { factory.setCloser(closer) }
     add(factory) { _ in }
-    return .of(factory, reach)
+    return .of(factory, .anywhere)
+  }
+
+  /// Registers a factory, for all forms of `register` on the main actor.
+  @MainActor
+  func registerOnMainActor<Dependency>(
+    _ factory: Provider, _ onClose: (@isolated(any) (Dependency) async throws -> Void)?
+  ) -> UDIRegistration<Dependency> {
+    factory.setCloser(.onMainActor(onClose, factory.site))
+    add(factory) { _ in }
+    return .of(factory, factory.reach)
   }
 
   /// Registers a provider.

@@ -53,9 +53,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addFactory(
-      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
-      actor: factory.isolation, { context, _ in try await factory(context) }, onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    return add(request, factory.isolation, { context, _ in try await factory(context) }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory that needs no context; see
@@ -87,9 +86,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addFactory(
-      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
-      actor: factory.isolation, { _, _ in try await factory() }, onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    return add(request, factory.isolation, { _, _ in try await factory() }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory with arguments; see
@@ -121,15 +119,13 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let function = AsyncFunction(factory)
-    return addFactory(
-      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
-      actor: factory.isolation, wanted: ArgumentPack<First, repeat each More>.self,
-      { context, arguments in
-        guard let arguments else { throw ProviderFailure.nothing }
-        let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
-        return try await function.call(ArgumentPack(context, pack.first, repeat each pack.more))
-      }, onCreate: nil, onClose: onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    let make = { @Sendable (context: UDIContext, arguments: KeptArguments?) async throws -> Dependency? in
+      guard let arguments else { throw ProviderFailure.nothing }
+      let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
+      return try await factory(context, pack.first, repeat each pack.more)
+    }
+    return add(request, factory.isolation, wanted: ArgumentPack<First, repeat each More>.self, make, nil, onClose)
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
@@ -164,9 +160,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addFactory(
-      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
-      actor: make.isolation, lookingUpParameters(of: AsyncFunction(make)), onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    return add(request, make.isolation, lookingUpParameters(of: make), onCreate, onClose)
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -186,9 +181,8 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addFactory(
-      type, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: UDICallSite(fileID, line),
-      actor: nil, lookingUpParameters(of: AsyncFunction(make)), onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    return add(request, nil, lookingUpParameters(of: make), onCreate, onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -205,9 +199,8 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addOnMainActor(
-      type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-      at: UDICallSite(fileID, line), factory, onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
+    return addOnMainActor(request, factory, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
@@ -222,9 +215,8 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    addOnMainActor(
-      type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-      at: UDICallSite(fileID, line), { _ in try await factory() }, onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
+    return addOnMainActor(request, { _ in try await factory() }, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -242,10 +234,9 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = UDICallSite(fileID, line)
-    return addOnMainActor(
-      type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: site,
-      lookingUpParameters(of: make, site), onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    let factory = lookingUpParameters(of: make, request.site)
+    return addOnMainActor(request, factory, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -263,10 +254,9 @@ extension UDIContext {
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    let site = UDICallSite(fileID, line)
-    return addOnMainActor(
-      type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces), at: site,
-      lookingUpParameters(of: make, site), onCreate: onCreate, onClose: onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
+    let factory = lookingUpParameters(of: make, request.site)
+    return addOnMainActor(request, factory, onCreate, onClose)
   }
 }
 
@@ -275,51 +265,43 @@ extension UDIContext {
 extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite,
-    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
-    onClose: (@MainActor (Dependency) async throws -> Void)?
+    _ request: borrowing RegisterRequest, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
+    _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
     let closures = ActorOwned(onMainActor: (factory, onCreate))
-    let type = type as Any.Type
-    return register(
-      AsyncFactory(
-        type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: .mainActor,
-        function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } },
-        completion: onCreate == nil
-          ? nil
-          : { @MainActor context, instance, _ in
-            guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
-            closures.value.1?(context, dependency)
-          }),
-      closing: .onMainActor(onClose, site))
+    let completion: AsyncFactory.Completion = { @MainActor context, instance in
+      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+      closures.value.1?(context, dependency)
+    }
+    let factory = AsyncFactory(
+      request, isolation: .mainActor, completion: onCreate == nil ? nil : completion,
+      function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } })
+    return registerOnMainActor(factory, onClose)
   }
 
   /// - Parameters:
   ///   - actor: The actor that the user's factory belongs to, if any.
   ///   - make: Calls the user's factory.
-  private func addFactory<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName?, lifetime: UDILifetime?, metadata: BindRequest.Metadata?,
-    at site: UDICallSite, actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
+  private func add<Dependency: Sendable>(
+    _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
     _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
-    onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
-    onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
+    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
+    _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
-    let isolation = Isolation.of(actor, in: nil, at: site)
-    let make = isolation.owned(make)
+    let make = ActorOwned(make, by: actor)
     let completion = onCreate.map { onCreate -> AsyncFactory.Completion in
-      let onCreate = Isolation.of(onCreate.isolation, in: nil, at: site).owned(onCreate)
-      return { context, instance, _ in
+      let onCreate = ActorOwned(onCreate, by: onCreate.isolation)
+      return { context, instance in
         guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
         await onCreate.value(context, dependency)
       }
     }
-    return register(
-      AsyncFactory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: isolation,
-        wanted: wanted, function: { try await make.value($0, $1).map { Instance($0) } }, completion: completion),
-      closing: .of(onClose))
+    let isolation = Isolation.of(actor, in: nil, at: request.site)
+    let factory = AsyncFactory(
+      request, isolation: isolation, wanted: wanted, completion: completion,
+      function: { try await make.value($0, $1).map { Instance($0) } })
+    return register(factory, onClose)
   }
 
   /// Obtains the parameters of an initialiser, one after the other.
@@ -347,10 +329,12 @@ extension UDIContext {
 
 /// Returns a factory that obtains the parameters of an initialiser and calls it.
 private func lookingUpParameters<Dependency: Sendable, First: Sendable, each More: Sendable>(
-  of make: AsyncFunction<Dependency, First, repeat each More>
+  of make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
 ) -> @Sendable (UDIContext, KeptArguments?) async throws -> Dependency? {
   { context, _ in
-    try await make.call(pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere)))
+    let parameters: ArgumentPack<First, repeat each More> =
+      try await pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere))
+    return try await make(parameters.first, repeat each parameters.more)
   }
 }
 
@@ -386,21 +370,4 @@ private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<Fi
     return unsafe (instance?.value(as: type, isExact: true)).unsafelyUnwrapped
   }
   return ArgumentPack(next(First.self), repeat next((each More).self))
-}
-
-// Swift cannot pass on a bare function with a variable number of parameters, so the functions are in structs. They take
-// an `ArgumentPack`: if an asynchronous function took a parameter pack and passed it on, the program would crash (Swift
-// 6.3: "freed pointer was not the last allocation").
-
-private struct AsyncFunction<Result: Sendable, First: Sendable, each More: Sendable>: Sendable {
-  private let function: @concurrent @Sendable (First, repeat each More) async throws -> Result
-
-  /// - Parameter function: A function of any isolation. The conversion makes it move to its actor by itself.
-  init(_ function: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Result) {
-    self.function = function
-  }
-
-  func call(_ arguments: ArgumentPack<First, repeat each More>) async throws -> Result {
-    try await function(arguments.first, repeat each arguments.more)
-  }
 }

@@ -49,12 +49,9 @@ extension UDIContext {
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: make.isolation,
-        function: FactoryFunction(lookingUpParameters(of: make, .anywhere)), onCreate: onCreate),
-      closing: .of(onClose))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    let function = FactoryFunction(lookingUpParameters(of: make, .anywhere))
+    return register(Factory(request, make.isolation, function, onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -78,12 +75,9 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), parameters: .mainActor, in: isolation, actor: make.isolation,
-        function: FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    let function = FactoryFunction(lookingUpParameters(of: make, .mainActor))
+    return registerOnMainActor(Factory(request, parameters: .mainActor, make.isolation, function, onCreate), onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
@@ -99,12 +93,9 @@ extension UDIContext {
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, actor: make.isolation,
-        function: FactoryFunction(lookingUpParameters(of: make, .mainActor)), onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    let function = FactoryFunction(lookingUpParameters(of: make, .mainActor))
+    return registerOnMainActor(Factory(request, make.isolation, function, onCreate), onClose)
   }
 
   // MARK: - Initialisers without parameters

@@ -1,5 +1,8 @@
 /// Registering providers whose factories take arguments.
 extension UDIContext {
+  // The forms with and without `onCreate` are separate, because Swift 6.3 cannot unwrap an optional function with a
+  // parameter pack.
+
   /// Registers a factory with arguments.
   ///
   /// ```swift
@@ -42,11 +45,8 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: nil),
-      closing: .of(onClose))
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return register(Factory(request, factory, onCreate: nil), onClose)
   }
 
   /// Registers a factory with arguments, and a closure that is called after an instance has been made; see
@@ -85,12 +85,9 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
     let onCreate = IsolatedFunction(onCreate)
-    return register(
-      Factory(
-        type, .anywhere, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: onCreate),
-      closing: .of(onClose))
+    return register(Factory(request, factory, onCreate: onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -109,11 +106,8 @@ extension UDIContext {
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
-    register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: nil),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    return registerOnMainActor(Factory(request, factory, onCreate: nil), onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
@@ -129,11 +123,8 @@ extension UDIContext {
     onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
+    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
     let onCreate = IsolatedFunction(onCreate)
-    return register(
-      Factory(
-        type, .mainActor, named: name, lifetime: lifetime, metadata: .ifAny(metadata, replaces),
-        at: UDICallSite(fileID, line), in: isolation, function: factory, onCreate: onCreate),
-      closing: .onMainActor(onClose, UDICallSite(fileID, line)))
+    return registerOnMainActor(Factory(request, factory, onCreate: onCreate), onClose)
   }
 }

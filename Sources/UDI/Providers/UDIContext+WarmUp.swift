@@ -20,7 +20,7 @@ extension UDIContext {
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
-    try Self.end(with: await failuresToMake(onlyOwned: true))
+    try Self.end(with: await failuresToMake { !($0 is Alias) && $0.sharing == .strong })
   }
 
   /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.
@@ -80,34 +80,35 @@ extension Obtaining {
 }
 
 extension UDIContext {
-  /// Makes an instance with each provider of this context and of the contexts below it, or under each of their aliases.
-  /// Asynchronous factories come first, so that the others find their instances. Then come synchronous factories that
-  /// belong to an actor, because the rest cannot wait for that actor.
+  /// Makes an instance with each provider, or under each type that `implements` serves it as: only then it is known
+  /// whether it is of that type. For `UDITesting`.
+  package func failuresToMake(forAliases: Bool) async -> [UDIFailure] {
+    await failuresToMake { $0 is Alias == forAliases }
+  }
+
+  /// Makes an instance with each provider of this context and of the contexts below it that satisfies a predicate and
+  /// takes no arguments. Asynchronous factories come first, so that the others find their instances. Then come
+  /// synchronous factories that belong to an actor, because the rest cannot wait for that actor.
   ///
-  /// Providers that take arguments are left out.
-  ///
-  /// - Parameter onlyOwned: Whether to leave out providers whose instances the context does not own.
-  /// - Returns: The failures. If this context is closed, or is being closed, that is the only one.
-  package func failuresToMake(forAliases: Bool = false, onlyOwned: Bool = false) async -> [UDIFailure] {
-    let closed = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
-    if let closed {
-      let error = linkError(.closed(closed), LookupRequest(UDIContext.self, .anywhere))
-      return [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: closed, error: error)]
+  /// - Returns: The failures; a single one if this context is closed, or is being closed.
+  private func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
+    if let path = change({ node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }) {
+      let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
+      return [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)]
     }
     var failures: [UDIFailure] = []
-    for group in whatToMake(forAliases, onlyOwned) { failures += await Self.failures(of: group) }
+    for group in whatToMake(isWanted) { failures += await Self.failures(of: group) }
     return failures
   }
 
   @inline(never)
-  private func whatToMake(_ forAliases: Bool, _ onlyOwned: Bool) -> [[Obtaining]] {
+  private func whatToMake(_ isWanted: (Provider) -> Bool) -> [[Obtaining]] {
     var groups: [[Obtaining]] = [[], [], []]
     for context in [self] + descendants {
       context.change { node, _ in
         node.treeLocked.providers.forEach { element in
           let provider = element.provider
-          guard provider is Alias == forAliases, provider.wanted == nil else { return }
-          if onlyOwned, provider.sharing != .strong { return }
+          guard provider.wanted == nil, isWanted(provider) else { return }
           let request = LookupRequest(
             provider.madeType, provider.reach, named: provider.key.name, search: .local)
           groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]

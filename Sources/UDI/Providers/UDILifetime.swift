@@ -45,7 +45,8 @@ public struct UDILifetime: Sendable {
     let isBuiltIn: Bool
 
     fileprivate init(
-      _ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil, isBuiltIn: Bool
+      _ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil,
+      isBuiltIn: Bool = true
     ) {
       self.name = name
       self.sharing = sharing
@@ -56,8 +57,7 @@ public struct UDILifetime: Sendable {
 
   let kind: Kind
 
-  private init(builtIn name: String, _ sharing: Sharing) { kind = Kind(name, sharing, isBuiltIn: true) }
-
+  init(_ kind: Kind) { self.kind = kind }
   /// Creates a lifetime of your own.
   ///
   /// - Parameters:
@@ -79,7 +79,7 @@ public struct UDILifetime: Sendable {
   var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
 
   /// Each link makes a new instance. The factory is given the context that asked.
-  public static let unique = UDILifetime(builtIn: "unique", .unique)
+  public static let unique = UDILifetime(Kind("unique", .unique))
 
   /// An instance is shared within one outermost link, that is, by everything that is linked during it. The instance can
   /// be a value.
@@ -87,17 +87,17 @@ public struct UDILifetime: Sendable {
   /// There is one exception: while an instance that is kept under a different lifetime is being made, the links made
   /// for it share only among themselves. The factory is given the context that asked first. A lookup of the instance
   /// while it is being made is a cycle, whichever context asks.
-  public static let graph = UDILifetime(builtIn: "graph", .graph)
+  public static let graph = UDILifetime(Kind("graph", .graph))
 
   /// An instance is kept as long as something else holds it. After that, the next link makes a new one.
   ///
   /// This lifetime is only for class instances. A value cannot be kept in this way: each link makes a new one, and
   /// reports a misuse. The factory is given the context that it is registered in.
-  public static let weak = UDILifetime(builtIn: "weak", .weak)
+  public static let weak = UDILifetime(Kind("weak", .weak))
 
   /// An instance is made once. The context in which the provider is registered owns it until that context is reset, is
   /// closed or goes away. The factory is given this context.
-  public static let context = UDILifetime(builtIn: "context", .strong)
+  public static let context = UDILifetime(Kind("context", .strong))
 }
 
 /// The names that other libraries have for lifetimes.

@@ -86,8 +86,8 @@ extension UDIRegistration {
   ) -> UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, even if it was registered under a type that is not
     // `Sendable`. For a protocol, this is not guaranteed.
-    serve(type, type is AnyClass ? .anywhere : entry.reach, named: name, at: UDICallSite(fileID, line))
-    return self
+    let reach = type is AnyClass ? .anywhere : entry.reach
+    return serve(RegisterRequest(type, reach, name, nil, nil, true, nil, fileID, line))
   }
 
   /// Lets the provider's instances be found under another type, too, which is not `Sendable`. In all other respects,
@@ -105,45 +105,44 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // Even if the instance is `Sendable`, its conformance to the other type might belong to the main actor.
-    serve(type, .mainActor, named: name, at: UDICallSite(fileID, line))
-    return self
+    return serve(RegisterRequest(type, .mainActor, name, nil, nil, true, nil, fileID, line))
   }
 
-  private func serve<Other>(_ type: Other.Type, _ reach: UDIReach, named name: UDIName?, at site: UDICallSite) {
-    checkStaticType(type, Other.self, at: "\(site.fileID):\(site.line): ")
-    entry.serve(type, reach, named: name, for: LookupRequest(Dependency.self, askedReach, at: site))
+  private func serve(_ request: consuming RegisterRequest) -> UDIRegistration {
+    entry.serve(request, as: Dependency.self, askedReach)
+    return self
   }
 }
 
 extension Entry {
-  /// - Parameter registration: What was registered, and the reach of the caller that has the registration.
-  fileprivate final func serve(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, for registration: LookupRequest
-  ) {
-    let site = registration.site
+  /// - Parameters:
+  ///   - type: What was registered.
+  ///   - askedReach: The reach of the caller that has the registration.
+  fileprivate final func serve(_ request: consuming RegisterRequest, as type: Any.Type, _ askedReach: UDIReach) {
+    let site = request.site
     guard let provider = self as? Provider else {
       fatalError(
         """
         \(site.fileID):\(site.line): `implements` was called on the binding of \(key), but it works only for \
-        providers. Bind the instance as \(describeType(type)), too.
+        providers. Bind the instance as \(describeType(request.type)), too.
         """)
     }
     // Without this check, an instance that is not `Sendable` could be served as if it were.
-    if registered.isRefused(to: registration.reach) {
-      let explanation = UDIExplanation(
-        registration.type, named: provider.key.name, search: .local, cause: .notSendable)
+    if registered.isRefused(to: askedReach) {
+      let explanation = UDIExplanation(type, named: provider.key.name, search: .local, cause: .notSendable)
       return UDIReporter.current.report(
         .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
     }
     let target = (provider as? Alias)?.target ?? provider
     // The instances might be found under this key already. The type is then the same, or differs only in marker
     // protocols, as `any P & Sendable` differs from `any P`.
-    let other = TypeToken.of(type).key(named: name)
+    let other = TypeToken.of(request.type).key(named: request.name)
     if key === other || target.key === other { return }
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
-    let mainActor = reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
+    let mainActor = request.reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
     let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: site)
-    let alias = Alias(type, reach, named: name, isolation: isolation, of: target, at: site)
+    request.lifetime = target.lifetime.kind
+    let alias = Alias(request, isolation: isolation, of: target)
     Tree.change { garbage in
       guard let node = target.node else { return }
       guard node.treeLocked.state == .open else { return node.refuse(alias, "implements", &garbage) }

@@ -121,8 +121,10 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// The element in a bucket, or nil if the bucket is empty. Buckets are numbered from 0 up to, but not including,
   /// `capacity`.
   func element(inBucket index: Int) -> Element? {
-    guard let base = unsafe base, isTaken(index) else { return nil }
-    return unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))[index]
+    guard let base = unsafe base else { return nil }
+    let capacity = capacity
+    let isTaken = unsafe capacity > Self.denseLimit ? Self.tags(base)[index] != 0 : index < count
+    return unsafe isTaken ? Self.elements(base, capacity)[index] : nil
   }
 
   /// Calls `body` for each element, in no particular order. The table must not change during the call.
@@ -144,13 +146,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     for index in 0..<(unsafe tags == nil ? count : capacity) where unsafe tags?[index] != 0 {
       unsafe body(elements + index)
     }
-  }
-
-  private func isTaken(_ index: Int) -> Bool {
-    guard let base = unsafe base else { return false }
-    let header = unsafe Self.header(base).pointee
-    guard header.capacity > Self.denseLimit else { return index < header.count }
-    return unsafe Self.tags(base)[index] != 0
   }
 
   /// Makes a table with the same elements.

@@ -91,11 +91,7 @@ extension WeakValueDictionary {
   /// The number of live values.
   ///
   /// - Complexity: O(entries), because each entry is checked.
-  public var count: Int {
-    var count = 0
-    storage?.table.forEach { if $0.entry.object != nil { count += 1 } }
-    return count
-  }
+  public var count: Int { reduce(0) { count, _ in count + 1 } }
 
   /// Whether the dictionary has no live value.
   ///

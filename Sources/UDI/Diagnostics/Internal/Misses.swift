@@ -65,7 +65,7 @@ extension UDIAttachment {
     guard var error = error as? UDILinkError else { return error }
     // If the chain has more than one step, it was a factory that asked. The factory's lookup began in the factory's
     // context, so the attachment is not the cause.
-    guard case .none = state, error.chain.count == 1 else { return error.seen(by: owner, at: site) }
+    guard state == (nil, false), error.chain.count == 1 else { return error.seen(by: owner, at: site) }
     error.explanation = error.explanation.blaming(unattached: type(of: owner))
     return error.seen(by: owner, at: site)
   }

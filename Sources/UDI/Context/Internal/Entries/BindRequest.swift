@@ -11,6 +11,7 @@ struct BindRequest {
   let name: UDIName?
   let site: UDICallSite
   let metadata: Metadata?
+  /// Whether this is an object's `multiBind`.
   let isMulti: Bool
   let reach: UDIReach
 
@@ -32,31 +33,28 @@ struct BindRequest {
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
       if case .none = value { return nil }
-      return box(value)
+      return ifAny(value, true)
     }
 
-    /// Does the same as `of` for a provider's registration, which may also wish to leave what is there. The compiler
-    /// knows nothing about the optional here.
+    /// Does the same as `of`, also for a registration that wishes to leave what is there.
     ///
-    /// The parameter is `consuming`, as it is in the verbs that call this method. Otherwise clients would have to
-    /// destroy each nil that they pass, and here even checking for nil would make a copy.
+    /// The parameter is `consuming`, as it is in the verbs for providers. Otherwise clients would have to destroy each
+    /// nil that they pass, and here even checking for nil would make a copy.
+    @usableFromInline
+    @inline(never)
     static func ifAny(_ value: consuming (any Sendable)?, _ replaces: Bool) -> Metadata? {
       switch consume value {
       case .none: replaces ? nil : Metadata(nil, replaces: false)
       case .some(let value): Metadata(value, replaces: replaces)
       }
     }
-
-    @usableFromInline
-    @inline(never)
-    static func box(_ value: (any Sendable)?) -> Metadata? { value.map { Metadata($0, replaces: true) } }
   }
 
   /// Makes a request and passes it to `body`.
   @inline(__always)
   static func make<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
-    metadata: Metadata?, at site: UDICallSite, isMulti: Bool, _ body: (BindRequest) -> Void
+    _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ metadata: Metadata?,
+    _ site: UDICallSite, isMulti: Bool, _ body: (BindRequest) -> Void
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
@@ -103,13 +101,12 @@ extension UDIContext {
   /// the compiler knows whether there is metadata.
   @usableFromInline
   func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, _ reach: UDIReach, named name: UDIName?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isMulti: Bool
+    _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?,
+    _ metadata: BindRequest.Metadata?, _ site: UDICallSite, isMulti: Bool
   ) {
-    BindRequest.make(dependency, as: type, reach, named: name, metadata: metadata, at: site, isMulti: isMulti) {
-      request in
+    BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: false) { request in
       request.tellAttachment()
-      let binding = Binding.make(request, binder: .context)
+      let binding = Binding.make(request, isByItself: false)
       change { node, garbage in
         // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
         if AuditNotice.isOn { node.remember(self) }

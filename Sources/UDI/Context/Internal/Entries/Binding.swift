@@ -2,16 +2,8 @@
 class Binding: Entry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock.
 
-  /// Whose verb made the binding.
-  enum Binder: UInt8 {
-    case context
-    /// The bound object itself.
-    case instance
-    /// Another object: the binding is a `DetailedBinding`.
-    case other
-  }
-
-  final let binder: Binder
+  /// Whether the bound object itself made the binding.
+  final let isByItself: Bool
   /// Whether an object's `multiBind` made the binding. Such a binding is a `DetailedBinding`, and stays when that
   /// object is attached elsewhere.
   final let isMulti: Bool
@@ -29,10 +21,13 @@ class Binding: Entry, @unchecked Sendable {
     takeOut(&garbage)
   }
 
-  init(_ request: BindRequest, binder: Binder) {
+  /// This binding, if it is a detailed one.
+  var detailed: DetailedBinding? { nil }
+
+  init(_ request: BindRequest, isByItself: Bool) {
     let token = request.token
-    self.binder = binder
-    isMulti = request.isMulti && binder != .context
+    self.isByItself = isByItself
+    isMulti = request.isMulti
     super.init(
       .binding, request.form, isWeak: true, key: token.key(named: request.name), isExact: token.isExact,
       reach: request.reach, at: request.site)
@@ -58,25 +53,27 @@ final class DetailedBinding: Binding, @unchecked Sendable {
   /// The node of the other context with which the binding ends: the one to which the object is attached whose
   /// `multiBind` made the binding. Nil if the object is attached to the context that the binding is in, or to none, and
   /// for bindings that `multiBind` did not make.
-  fileprivate var endsWith: Node?
+  private var endsWith: Node?
+  override var detailed: DetailedBinding? { self }
 
-  init(_ request: BindRequest, binder: Binder, attachment: UDIAttachment?) {
+  init(_ request: BindRequest, isByItself: Bool, attachment: UDIAttachment?) {
     self.attachment = attachment.map { Unretained($0) }
     objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
     details = request.metadata
-    super.init(request, binder: binder)
+    super.init(request, isByItself: isByItself)
   }
 }
 
 extension Binding {
   /// Makes the binding that a request describes.
   ///
-  /// - Parameter attachment: The attachment of the object whose verb makes the binding; nil if the bound object itself
-  ///   or a context makes it.
-  static func make(_ request: BindRequest, binder: Binder, attachment: UDIAttachment? = nil) -> Binding {
-    let isPlain = attachment == nil && request.metadata == nil && !(request.isMulti && binder == .instance)
-    return isPlain && !UDIRecording.isOn
-      ? Binding(request, binder: binder) : DetailedBinding(request, binder: binder, attachment: attachment)
+  /// - Parameters:
+  ///   - isByItself: Whether the bound object itself makes the binding.
+  ///   - attachment: The attachment of the other object whose verb makes the binding, if one does.
+  static func make(_ request: BindRequest, isByItself: Bool, attachment: UDIAttachment? = nil) -> Binding {
+    attachment == nil && request.metadata == nil && !request.isMulti && !UDIRecording.isOn
+      ? Binding(request, isByItself: isByItself)
+      : DetailedBinding(request, isByItself: isByItself, attachment: attachment)
   }
 }
 
@@ -86,18 +83,17 @@ extension Binding {
 // bound in that context goes with it. But `multiBind` also binds in other contexts, and those bindings have to be
 // withdrawn.
 
-extension Binding {
+extension DetailedBinding {
   /// Makes a binding of an object's `multiBind` end as soon as the given context ends, too, and not only with the
   /// context that it is in. A later call replaces the given context. Called under the tree lock.
   ///
   /// - Parameter other: The node of the given context, which must not be ending; nil if there is none.
-  final func end(with other: Node?) {
-    guard let binding = self as? DetailedBinding else { preconditionFailure("`multiBind` makes detailed bindings") }
+  func end(with other: Node?) {
     let other = other == node ? nil : other
-    if other == binding.endsWith { return }
-    let me = Unretained<AnyObject>(binding)
-    binding.endsWith?.treeLocked.extras?.bindingsElsewhere.remove(me)
-    binding.endsWith = other
+    if other == endsWith { return }
+    let me = Unretained<AnyObject>(self)
+    endsWith?.treeLocked.extras?.bindingsElsewhere.remove(me)
+    endsWith = other
     other?.treeLocked.ensureExtras().bindingsElsewhere.insert(me)
   }
 }
@@ -156,9 +152,7 @@ extension Binding {
       hasOthers = false
       unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
     }
-    if binder == .other, let detailed = self as? DetailedBinding {
-      detailed.attachment?.read { unsafe $0.bindingsOfOthers.insert(Unretained(detailed)) }
-    }
+    detailed?.attachment?.read { unsafe $0.bindingsOfOthers.insert(Unretained(self)) }
     return hasOthers
   }
 
@@ -180,9 +174,8 @@ extension Binding {
     }
     nextOfInstance?.object.previousOfInstance = previousOfInstance
     (previousOfInstance, nextOfInstance) = (nil, nil)
-    if binder == .other || isMulti, let detailed = self as? DetailedBinding {
-      _ = detailed.attachment?.read { unsafe $0.bindingsOfOthers.remove(Unretained(detailed)) }
-      detailed.end(with: nil)
-    }
+    guard let detailed else { return }
+    _ = detailed.attachment?.read { unsafe $0.bindingsOfOthers.remove(Unretained(self)) }
+    detailed.end(with: nil)
   }
 }

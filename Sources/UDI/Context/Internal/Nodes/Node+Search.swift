@@ -32,30 +32,20 @@ extension Node {
     _ = visit(search, branch: { proceed(branch($0)) }, alone: { proceed(alone($0)) })
   }
 
-  /// The nodes above this one, the parent first.
-  package var ancestors: Ancestors { Ancestors(upcoming: parent) { $0.parent } }
-
   /// This node, and the nodes above it.
-  package var andAncestors: Ancestors { Ancestors(upcoming: self) { $0.parent } }
+  package var andAncestors: UnfoldFirstSequence<Node> { sequence(first: self) { $0.parent } }
+
+  /// The nodes above this one, the parent first.
+  package var ancestors: DropFirstSequence<UnfoldFirstSequence<Node>> { andAncestors.dropFirst() }
 
   /// The nodes above this one from which lookups see this node: none if this node is a scope, otherwise those up to and
   /// including the nearest scope. Changes are passed up along this path.
-  var ancestorsThatSeeThis: Ancestors { Ancestors(upcoming: parentThatSeesThis) { $0.parentThatSeesThis } }
+  var ancestorsThatSeeThis: DropFirstSequence<UnfoldFirstSequence<Node>> {
+    sequence(first: self) { $0.parentThatSeesThis }.dropFirst()
+  }
 
   /// The root of the tree.
   package var root: Node { andAncestors.reduce(self) { $1 } }
-}
-
-/// A node, and then one node after another up the tree. A loop over them allocates no memory.
-package struct Ancestors: Sequence, IteratorProtocol {
-  fileprivate var upcoming: Node?
-  fileprivate let step: (Node) -> Node?
-
-  package mutating func next() -> Node? {
-    guard let node = upcoming else { return nil }
-    upcoming = step(node)
-    return node
-  }
 }
 
 // MARK: - The direction of a lookup. Called under the tree lock or the node's lock

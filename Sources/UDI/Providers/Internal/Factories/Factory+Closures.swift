@@ -10,25 +10,19 @@ extension Factory {
   /// - Parameters:
   ///   - parameters: The reach with which the parameters of an initialiser are looked up; by default that of the
   ///     dependency. A `Sendable` dependency may be made from parameters that are not `Sendable`.
-  ///   - caller: The actor in whose code the verb was called.
   ///   - actor: The actor that the closure belongs to, if any.
   convenience init<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, parameters: UDIReach? = nil,
-    in caller: __shared (any Actor)?, actor: __shared (any Actor)?, function: consuming FactoryFunction,
-    onCreate complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
+    _ request: borrowing RegisterRequest, parameters: UDIReach? = nil, _ actor: __shared (any Actor)?,
+    _ function: consuming FactoryFunction, _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
-    self.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
-      isolation: .of(actor, complete?.isolation, reach: parameters ?? reach, in: caller, at: site), function: function,
-      completion: Self.completion(complete))
+    let isolation = Isolation.of(actor, complete?.isolation, reach: parameters ?? request.reach, request)
+    self.init(request, isolation: isolation, function: function, completion: Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.
   convenience init<Dependency, First, each More>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, in caller: __shared (any Actor)?,
-    function factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
+    _ request: borrowing RegisterRequest,
+    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
     onCreate complete: IsolatedFunction<Void, UDIContext, Dependency, First, repeat each More>?
   ) {
     let completion = complete.map { complete -> Completion in
@@ -41,21 +35,17 @@ extension Factory {
         try? plain(context, dependency, pack.first, repeat each pack.more)
       }
     }
+    let isolation = Isolation.of(factory.isolation, complete?.actor, reach: request.reach, request)
     self.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
-      isolation: .of(factory.isolation, complete?.actor, reach: reach, in: caller, at: site),
-      function: FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self, completion: completion)
+      request, isolation: isolation, function: FactoryFunction(factory),
+      wanted: ArgumentPack<First, repeat each More>.self, completion: completion)
   }
 
   /// Makes a factory that always returns the same value.
-  convenience init<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, giving value: Dependency
-  ) {
+  convenience init<Dependency>(_ request: borrowing RegisterRequest, giving value: Dependency) {
+    let isolation = request.reach == .anywhere ? Isolation.anywhere : .mainActor
     self.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site,
-      isolation: reach == .anywhere ? .anywhere : .mainActor, function: FactoryFunction { _ -> Dependency? in value },
-      completion: nil)
+      request, isolation: isolation, function: FactoryFunction { _ -> Dependency? in value }, completion: nil)
   }
 
   /// Erases the types of a completion.

@@ -51,12 +51,12 @@ struct Isolation: Sendable {
   ///   no other actor.
   @inline(__always)
   static func of(
-    _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, in caller: (any Actor)?, at site: UDICallSite
+    _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, _ request: borrowing RegisterRequest
   ) -> Isolation {
-    guard reach == .anywhere else { return onMainActor(factory, completion, at: site) }
+    guard reach == .anywhere else { return onMainActor(factory, completion, at: request.site) }
     // Most factories belong to no actor.
-    if factory == nil, completion == nil, caller == nil { return .anywhere }
-    return of(factory, completion, in: caller, at: site)
+    if factory == nil, completion == nil, request.caller == nil { return .anywhere }
+    return of(factory, completion, in: request.caller, at: request.site)
   }
 
   /// Determines the isolation of the block of a rule: none, or the main actor. No other actor is possible, because
@@ -101,12 +101,6 @@ struct Isolation: Sendable {
     // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see
     // `Resolution.actor`.
     return Resolution.present?.read { $0.actor === actor } ?? false
-  }
-
-  /// Wraps a closure that belongs to the actor, so that it is released on the actor, because it might hold objects that
-  /// are not `Sendable`.
-  func owned<Closure>(_ closure: Closure) -> ActorOwned<Closure> {
-    ActorOwned(closure, by: actor)
   }
 
   /// The actor's name in messages.

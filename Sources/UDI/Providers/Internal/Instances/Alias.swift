@@ -10,14 +10,9 @@ final class Alias: Provider, @unchecked Sendable {
   let target: Provider
 
   /// - Parameter isolation: Where the target's instances may be made and cast.
-  init(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, isolation: Isolation, of target: Provider,
-    at site: UDICallSite
-  ) {
+  init(_ request: borrowing RegisterRequest, isolation: Isolation, of target: Provider) {
     self.target = target
-    super.init(
-      type, reach, named: name, lifetime: target.lifetime, metadata: nil, at: site, isolation: isolation,
-      wanted: target.wanted)
+    super.init(request, isolation: isolation, wanted: target.wanted)
   }
 
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {

@@ -131,7 +131,7 @@ extension AsyncFactory {
         }
       }
       if let attachment { await meetNeeds(of: instance, attachment, on: isolation.actor) }
-      await completion?(context, instance, arguments)
+      await completion?(context, instance)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance
     }

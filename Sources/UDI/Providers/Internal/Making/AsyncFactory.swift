@@ -7,22 +7,19 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   typealias Function = @Sendable (UDIContext, KeptArguments?) async throws -> Instance?
   /// The closure to call after the instance has been made.
-  typealias Completion = @Sendable (UDIContext, Instance, KeptArguments?) async -> Void
+  typealias Completion = @Sendable (UDIContext, Instance) async -> Void
 
   let function: Function
   let completion: Completion?
 
   init(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation,
-    wanted: (any AnyArgumentPack.Type)? = nil, function: @escaping Function, completion: Completion?
+    _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
+    completion: Completion?, function: @escaping Function
   ) {
-    reach.assertIsolation(type)
+    request.reach.assertIsolation(request.type)
     self.function = function
     self.completion = completion
-    super.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: isolation,
-      wanted: wanted)
+    super.init(request, isolation: isolation, wanted: wanted)
   }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because

@@ -24,25 +24,22 @@ final class Factory: Provider, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - type: The type that the provider is registered as.
   ///   - isolation: Where the closures may be called.
   ///   - wanted: The types of the arguments that the function takes, if any.
+  @inline(__always)
   init(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation,
-    function: consuming FactoryFunction, wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
+    _ request: borrowing RegisterRequest, isolation: Isolation, function: consuming FactoryFunction,
+    wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
   ) {
-    reach.assertIsolation(type)
-    if let owner = isolation.owner(reach) {
+    request.reach.assertIsolation(request.type)
+    if let owner = isolation.owner(request.reach) {
       closures = Closures(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
       self.function = nil
     } else {
       closures = complete.map { Closures(owned: nil, $0) }
       self.function = consume function
     }
-    super.init(
-      type, reach, named: name, lifetime: lifetime, metadata: metadata, at: site, isolation: isolation,
-      hasCompletion: complete != nil, wanted: wanted)
+    super.init(request, isolation: isolation, hasCompletion: complete != nil, wanted: wanted)
   }
 
   /// Returns the instance that a lookup asks for, after making it if there is none. Every synchronous factory makes its

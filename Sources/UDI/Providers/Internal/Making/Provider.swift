@@ -22,7 +22,7 @@ class Provider: Entry, @unchecked Sendable {
   let madeType: Any.Type
   /// The lifetime; nil means `.unique`. Constant once the provider has entered a context. The type is spelled
   /// `Optional`, because a property that is declared with a question mark would be initialised twice.
-  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime>
+  @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime.Kind>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
   /// that is gone. Set when the provider enters a context, and 0 before.
@@ -75,31 +75,30 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - type: The type to register the provider under. The factory's instances are of this type, too.
-  ///   - reach: Where the instances may be used.
-  ///   - lifetime: The lifetime; nil for the context's default.
+  ///   - request: The factory's instances are of its type.
   ///   - isolation: Where the closures may be called.
   ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. An
   ///     asynchronous factory calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
+  @inline(__always)
   init(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, lifetime: UDILifetime?,
-    metadata: BindRequest.Metadata?, at site: UDICallSite, isolation: Isolation, hasCompletion: Bool = false,
+    _ request: borrowing RegisterRequest, isolation: Isolation, hasCompletion: Bool = false,
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     Resolution.prepare()
-    let token = TypeToken.inlined(type)
-    madeType = type
+    let token = TypeToken.inlined(request.type)
+    madeType = request.type
     makesExactType = token.isExact
-    usesDefaultLifetime = lifetime == nil
-    unsafe uncheckedLifetime = lifetime
+    usesDefaultLifetime = request.lifetime == nil
+    unsafe uncheckedLifetime = request.lifetime
     isIsolated = isolation.actor != nil
     self.hasCompletion = hasCompletion
     fixedExtras =
-      metadata == nil && wanted == nil && !isIsolated
-      ? nil : FixedExtras(metadata: metadata, isolation: isolation, wanted: wanted)
+      request.metadata == nil && wanted == nil && !isIsolated
+      ? nil : FixedExtras(metadata: request.metadata, isolation: isolation, wanted: wanted)
     super.init(
-      .provider, .none, isWeak: false, key: token.key(named: name), isExact: token.isExact, reach: reach, at: site)
+      .provider, .none, isWeak: false, key: token.key(named: request.name), isExact: token.isExact,
+      reach: request.reach, at: request.site)
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
@@ -121,7 +120,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the provider has a closer. Constant once the provider has entered a context.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }
   final var id: UInt { unsafe uncheckedID }
-  final var lifetime: UDILifetime { unsafe uncheckedLifetime ?? .unique }
+  final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
@@ -225,7 +224,7 @@ extension Provider {
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime {
-      unsafe uncheckedLifetime = standard
+      unsafe uncheckedLifetime = standard.kind
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
     if hasCloser || self is AsyncFactory { noteCloser(node) }

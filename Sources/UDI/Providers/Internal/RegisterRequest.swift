@@ -1,0 +1,34 @@
+/// What a call of `register`, `provide` or `implements` was given, apart from its closures and values.
+///
+/// It cannot be copied: with copies, registering takes an eighth more instructions ("register" in
+/// `Benchmarks/instructions`).
+struct RegisterRequest: ~Copyable {
+  /// The type that the provider is registered as, and that its instances have.
+  let type: Any.Type
+  /// Where the instances may be used.
+  let reach: UDIReach
+  let name: UDIName?
+  /// The lifetime; nil for the context's default.
+  var lifetime: UDILifetime.Kind?
+  let metadata: BindRequest.Metadata?
+  /// The actor in whose code the verb was called, if that matters.
+  let caller: (any Actor)?
+  let site: UDICallSite
+
+  /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
+  @inline(__always)
+  init<Dependency>(
+    _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ lifetime: UDILifetime?,
+    _ metadata: consuming (any Sendable)?, _ replaces: Bool, _ caller: (any Actor)?, _ fileID: StaticString,
+    _ line: UInt
+  ) {
+    checkStaticType(type, Dependency.self, at: "\(fileID):\(line): ")
+    self.type = type
+    self.reach = reach
+    self.name = name
+    self.lifetime = lifetime?.kind
+    self.metadata = .ifAny(metadata, replaces)
+    self.caller = caller
+    site = UDICallSite(fileID, line)
+  }
+}
