@@ -24,7 +24,7 @@ public func expectNeedsAreMet(
 ) {
   for type in classes {
     for (need, _) in Need.all(of: type) {
-      need.check(context.explanation(ofNeed: need.type), sourceLocation)
+      need.check(context.explanation(ofNeed: need.type), isNameKnown: false, sourceLocation)
     }
   }
 }
@@ -44,7 +44,7 @@ public func expectNeedsAreMet(by object: some UDIObject, sourceLocation: SourceL
   let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
   for (need, offset) in Need.all(of: type(of: object)) {
     guard let explanation = unsafe context.explanation(ofProperty: address + offset) else { continue }
-    need.check(explanation, sourceLocation)
+    need.check(explanation, isNameKnown: true, sourceLocation)
   }
   withExtendedLifetime(object) {}
 }
@@ -57,7 +57,9 @@ private struct Need {
 
   /// The properties of a class, and where an object stores them, in bytes.
   static func all(of type: AnyClass) -> [(need: Need, offset: Int)] {
-    let (required, linked) = unsafe (TypeLayout(Required<Never>.self).descriptor, TypeLayout(Linked<Never>.self).descriptor)
+    let (required, linked) = unsafe (
+      TypeLayout(Required<Never>.self).descriptor, TypeLayout(Linked<Never>.self).descriptor
+    )
     return TypeLayout(type).strongFields.compactMap { field in
       guard let wrapper = field.type.map({ TypeLayout($0) }), let descriptor = unsafe wrapper.descriptor,
         unsafe descriptor == required || descriptor == linked, let wrapped = unsafe wrapper.genericArguments?.pointee
@@ -68,11 +70,11 @@ private struct Need {
     }
   }
 
-  func check(_ explanation: UDIExplanation, _ sourceLocation: SourceLocation) {
+  func check(_ explanation: UDIExplanation, isNameKnown: Bool, _ sourceLocation: SourceLocation) {
     var isCertain = true
     switch explanation.cause {
     case .found: return
-    case .otherNames: isCertain = false
+    case .otherNames: isCertain = isNameKnown
     default: break
     }
     Issue.record(

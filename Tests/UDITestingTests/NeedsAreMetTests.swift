@@ -44,10 +44,10 @@ private final class PlayerPage: Page {
     AppContext.register((any Radio).self, named: "bath") { Receiver() }
     var found = try await issues { expectNeedsAreMet(by: PlayerPage.self) }
     #expect(found.map(\.severity) == [.warning])
-    let page = PlayerPage()
-    found = try await issues { expectNeedsAreMet(by: page) }
+    found = try await issues { expectNeedsAreMet(by: PlayerPage()) }
     #expect(found.map(\.severity) == [.error])
     AppContext.register((any Radio).self, named: "kitchen") { Receiver() }
+    let page = PlayerPage()
     expectNeedsAreMet(by: page)
     page.radio = Receiver()
     AppContext.unregister(UDIKey<any Radio>(named: "kitchen"))

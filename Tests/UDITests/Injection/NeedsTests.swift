@@ -128,8 +128,10 @@ private final class Count: Sendable {
     #expect(report.message.contains("Broken()") && report.fileID == #fileID, "without a call, the property's line")
   }
 
-  @Test func anObjectThatAProviderMadeIsFilledAtTheEndOfTheLink() throws {
-    context.register((any Pair).self, lifetime: .context) { PairObject() } onCreate: { _, pair in
+  @MainActor @Test func anObjectThatAProviderMadeIsFilledAtTheEndOfTheLink() throws {
+    context.register((any Pair).self, lifetime: .context) {
+      PairObject()
+    } onCreate: { _, pair in
       #expect((pair as? PairObject)?.partner is PartnerObject, "before onCreate")
     }
     context.register((any Partner).self, lifetime: .context) { PartnerObject() }
@@ -137,18 +139,18 @@ private final class Count: Sendable {
     #expect((pair.partner as? PartnerObject)?.pair === pair)
   }
 
-  @Test func aCircleThatCannotBeMetIsReportedWithItsPath() throws {
+  @MainActor @Test func aCircleThatCannotBeMetIsReportedWithItsPath() throws {
     let line = #line + 1
     context.register((any Pair).self) { PairObject() }
     context.register((any Partner).self) { PartnerObject() }
     let (_, reports) = MisuseLog.during { #expect(context.link((any Pair).self) != nil) }
     #expect(reports.map(\.kind) == [.needNotMet])
     let report = try #require(reports.first)
-    #expect(report.message.hasPrefix("UDITests.Pair → UDITests.Partner → UDITests.Pair: "))
+    #expect(report.message.contains("Pair → UDITests.(private).Partner → UDITests.(private).Pair: "))
     #expect(report.line == line + 1, "the registration of the object whose need is not met")
   }
 
-  @Test func anObjectThatIsProvidedIsFilledAtOnce() {
+  @MainActor @Test func anObjectThatIsProvidedIsFilledAtOnce() {
     context.provide(Disk(), as: (any Store).self)
     let screen = Screen()
     screen.looksInHook = true
@@ -162,9 +164,9 @@ private final class Count: Sendable {
       made.add()
       return Disk()
     }
-    context.register(Wrapper.self, lifetime: .context) { _ async in Wrapper() }
-    let wrapper = try await context.obtain(Wrapper.self)
-    #expect(made.now == 1 && wrapper.isFilled && made.now == 1)
+    context.register(Album.self, lifetime: .context) { _ async in Album() }
+    let album = try await context.obtain(Album.self)
+    #expect(made.now == 1 && album.isFilled && made.now == 1)
   }
 
   @Test func anActorsPropertiesAreLookedUpWhenTheyAreRead() async {
@@ -205,7 +207,7 @@ private final class Guest: UDIFinalObject, Sendable {
   let _attachedContext = UDIAttachment()
 }
 
-private final class Wrapper: UDIFinalObject, @unchecked Sendable {
+private final class Album: UDIFinalObject, @unchecked Sendable {
   // Unchecked: only one test uses an instance, one step after another.
   let _attachedContext = UDIAttachment()
   @Required var store: any Store
