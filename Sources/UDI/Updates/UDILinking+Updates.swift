@@ -79,10 +79,10 @@ extension UDIOrigin {
     let context = try context(requiredFor: "linkWhenAvailable", request)
     // If this lookup fails, the watcher repeats it and reports the error.
     if let found: Dependency = try? context.provided(request, with: nil) { return found }
-    let watcher = Watcher(context, request)
-    let timer = limit.map { watcher.expire(after: $0, clock) }
+    let consumer = Consumer(context, request)
+    let timer = limit.map { consumer.watcher.expire(after: $0, clock) }
     defer { timer?.cancel() }
-    while let next = await watcher.next(as: Dependency.self) { if let found = next { return found } }
+    while let next = await consumer.watcher.next(as: Dependency.self) { if let found = next { return found } }
     try Task.checkCancellation()
     throw seen(context.explained(ProviderFailure.nothing, request), at: request.site)
   }

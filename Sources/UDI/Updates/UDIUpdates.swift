@@ -38,20 +38,20 @@ public struct UDIUpdates<Dependency: Sendable>: Sendable {
 extension UDIUpdates: AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   public struct AsyncIterator: AsyncIteratorProtocol {
-    fileprivate let watcher: Watcher
+    fileprivate let consumer: Consumer
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Parameter actor: The caller's actor, on which the lookup runs. What only another actor can make is made there.
     /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
     public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
-      await watcher.next(as: Dependency.self)
+      await consumer.watcher.next(as: Dependency.self)
     }
   }
 
   /// Makes an iterator, which begins to watch at once.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(watcher: Watcher(context, request))
+    AsyncIterator(consumer: Consumer(context, request))
   }
 }
 
@@ -66,18 +66,18 @@ extension UDIMainActorUpdates: @MainActor AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   @MainActor
   public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
-    fileprivate let watcher: Watcher
+    fileprivate let consumer: Consumer
     /// The sequence never throws.
     public typealias Failure = Never
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
-    public mutating func next() async -> Dependency?? { await watcher.next(as: Dependency.self) }
+    public mutating func next() async -> Dependency?? { await consumer.watcher.next(as: Dependency.self) }
   }
 
   /// Makes an iterator, which begins to watch at once.
   @MainActor public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(watcher: Watcher(context, request))
+    AsyncIterator(consumer: Consumer(context, request))
   }
 }

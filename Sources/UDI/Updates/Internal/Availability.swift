@@ -56,8 +56,8 @@ final class Availability: @unchecked Sendable {
 
   /// Follows one of the dependencies.
   private func follow(_ index: Int) async {
-    let watcher = Watcher(context, requests[index])
-    while let next = await watcher.next() {
+    let consumer = Consumer(context, requests[index])
+    while let next = await consumer.watcher.next() {
       // The old value must not be released while the lock is held, because releasing it might run user code.
       var found = next.map { keep($0, requests[index]) }
       Tree.change { _ in

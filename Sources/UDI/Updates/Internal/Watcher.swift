@@ -1,5 +1,30 @@
-/// Repeats a lookup on behalf of `updates(of:)` or `linkWhenAvailable`, whenever it might give a different answer than
-/// before. All copies of an iterator use the same watcher. It knows no types, so it is compiled once.
+/// Holds a watcher as long as somebody wants to know of changes. All copies of an iterator use the same consumer.
+///
+/// The watcher is removed from the tree here, while it is still held. In its own `deinit` it would be too late: a change
+/// on another thread could find it in the tree and retain it.
+final class Consumer: Sendable {
+  let watcher: Watcher
+
+  /// - Parameter context: The context where lookups begin. If it is nil, the watcher ends at once.
+  init(_ context: UDIContext?, _ request: LookupRequest) {
+    let watcher = Watcher(context, request)
+    self.watcher = watcher
+    Tree.change { _ in
+      unsafe Watcher.count += 1
+      if let context { context.withNode { $0.enter(watcher) } } else { watcher.notify(of: .end) }
+    }
+  }
+
+  deinit {
+    Tree.change { _ in
+      unsafe Watcher.count -= 1
+      watcher.leave()
+    }
+  }
+}
+
+/// Repeats a lookup on behalf of `updates(of:)`, `linkWhenAvailable` or `whileAvailable`, whenever it might give a
+/// different answer than before. It knows no types, so it is compiled once.
 ///
 /// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
 /// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
@@ -25,7 +50,7 @@ final class Watcher: @unchecked Sendable {
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
   /// The number of watchers that exist. Guarded by the tree lock.
-  @exclusivity(unchecked) private(set) nonisolated(unsafe) static var count = 0
+  @exclusivity(unchecked) fileprivate(set) nonisolated(unsafe) static var count = 0
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
@@ -43,23 +68,11 @@ final class Watcher: @unchecked Sendable {
   /// user code had bound the answer; nil if the lookup found nothing.
   var lastKnownProvider: UInt?
 
-  /// - Parameter context: The context where lookups begin. If it is nil, the watcher ends at once.
-  init(_ context: UDIContext?, _ request: LookupRequest) {
+  fileprivate init(_ context: UDIContext?, _ request: LookupRequest) {
     Resolution.prepare()
     self.context = context
     self.request = request
     key = TypeToken.of(request.type).key(named: request.name)
-    Tree.change { _ in
-      unsafe Self.count += 1
-      if let context { context.withNode { $0.enter(self) } } else { notify(of: .end) }
-    }
-  }
-
-  deinit {
-    Tree.change { _ in
-      unsafe Self.count -= 1
-      leave()
-    }
   }
 }
 
