@@ -39,6 +39,10 @@ nonisolated private struct StorageModule: UDIModule {
     }
   }
 }
+private final class ClockScreen: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @Required var clock: any Clock
+}
 private struct Receipt {
   let clock: any Clock
   let cart: any Cart
@@ -96,6 +100,11 @@ struct StorageTests {
   @Test(.ownAppContext { $0.register((any Clock).self) { StoppedClock() } })
   func everythingCanBeMade() async {
     await expectEverythingIsMade(in: AppContext)
+  }
+
+  @Test(.ownAppContext { $0.register((any Clock).self) { StoppedClock() } })
+  func screensHaveWhatTheyNeed() {
+    expectNeedsAreMet(by: ClockScreen.self)
   }
 
   @Test(.leakAudit) func screenGoesAway() throws {

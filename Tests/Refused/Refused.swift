@@ -13,6 +13,9 @@ final class Archive: Sendable {
 }
 struct Reading: Sendable { let count: Int }
 
+class Row: UDIFinalObject { let _attachedContext = UDIAttachment() }  // refused: non-final class 'Row' cannot safely
+final class LastRow: UDIFinalObject { let _attachedContext = UDIAttachment() }
+
 nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<any Local>) throws {
   context.bind(counter, as: (any Local).self)  // refused
   context.multiBind(counter, as: (any Local).self)  // refused
