@@ -107,7 +107,7 @@ final class PropertyLink {
   }
 
   private func describe(_ error: any Error, _ owner: AnyObject) -> String {
-    if let missing = error as? UDILinkError { return "\(missing.asked(by: Needs.name(of: self, in: owner)))" }
+    if let missing = error as? UDILinkError { return "\(missing.asked(by: name(in: owner)))" }
     return "\(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)"
   }
 

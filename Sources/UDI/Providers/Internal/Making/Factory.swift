@@ -143,7 +143,7 @@ final class Factory: Provider, @unchecked Sendable {
         instance.isBox
         ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       if hasFailed { forgetFailure() }
-      let needs = attachment?.hasNeeds(of: instance.object) ?? false ? attachment : nil
+      let needs = attachment?.needs(of: instance.object).isEmpty == false ? attachment : nil
       if hasCompletion || needs != nil {
         thread.read {
           $0.atEnd(Resolution.Completion(self, instance, for: context, with: arguments, needs: needs))

@@ -1,0 +1,96 @@
+import Synchronization
+
+/// The properties of a class that have a certain property wrapper.
+///
+/// They are found in the runtime's description of the class (Type Metadata, in the Swift repository:
+/// docs/ABI/TypeMetadata.rst). There is no other way: a wrapper is told which object it belongs to only when its
+/// property is read or set.
+final class WrappedProperties: Sendable {
+  struct Property {
+    let name: String
+    /// Where an object stores the property's wrapper, in bytes.
+    let offset: Int
+  }
+
+  let all: [Property]
+  /// The properties that may be used by the code that attaches an object: none if the class is an actor.
+  let usableFromOutside: [Property]
+
+  private init(_ all: [Property], isActor: Bool) {
+    self.all = all
+    usableFromOutside = isActor ? [] : all
+  }
+
+  /// Finds the properties of a class and of its superclasses, once for each class. There are none if the compiler was
+  /// told to leave the names and types of properties out of the program.
+  ///
+  /// - Parameter wrapper: The wrapper, with any arguments if it is generic. It must be the same in each call.
+  static func of(_ type: AnyClass, wrapper: Any.Type) -> WrappedProperties {
+    TypeToken.of(type).identity.read { identity in
+      if let known = identity.wrappedProperties.load() { return known }
+      var all: [Property] = []
+      var next: AnyClass? = type
+      while let type = next {
+        unsafe all += ClassDescription(type)?.properties(wrappedIn: wrapper) ?? []
+        next = _getSuperclass(type)
+      }
+      let isActor = unsafe ClassDescription(type)?.isActor ?? false
+      return identity.wrappedProperties.storeIfNil(WrappedProperties(all, isActor: isActor))
+    }
+  }
+}
+
+/// The runtime's description of a class that is written in Swift. It is a constant of the program, so all addresses here
+/// are valid.
+@unsafe
+private struct ClassDescription {
+  /// The address of what the runtime makes of the description for each class, with its arguments if it is generic.
+  private let metadata: UnsafeRawPointer
+  private let address: UnsafeRawPointer
+  private static var word: Int { MemoryLayout<UInt>.size }
+
+  init?(_ type: AnyClass) {
+    unsafe metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+    #if canImport(Darwin)
+      let offset = unsafe 5 * Self.word + 24
+      let isSwift = unsafe metadata.load(fromByteOffset: 4 * Self.word, as: UInt.self) & 2 != 0
+    #else
+      let offset = unsafe 2 * Self.word + 24
+      let isSwift = true
+    #endif
+    guard isSwift, let address = unsafe metadata.load(fromByteOffset: offset, as: UnsafeRawPointer?.self) else {
+      return nil
+    }
+    unsafe self.address = address
+  }
+
+  var isActor: Bool { unsafe address.load(as: UInt32.self) >> 23 & 1 == 1 }
+
+  func properties(wrappedIn wrapper: Any.Type) -> [WrappedProperties.Property] {
+    // If the superclass may change without this class being compiled again, the offsets are elsewhere.
+    let hasResilientSuperclass = unsafe address.load(as: UInt32.self) >> 29 & 1 == 1
+    guard !hasResilientSuperclass, let list = unsafe Self.target(address + 16) else { return [] }
+    let offsets = unsafe metadata + Self.word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
+    let wanted = unsafe unsafeBitCast(wrapper, to: UnsafeRawPointer.self)
+      .load(fromByteOffset: Self.word, as: UnsafeRawPointer.self)
+    return unsafe (0..<Int(list.load(fromByteOffset: 12, as: UInt32.self))).compactMap { index in
+      let record = unsafe list + 16 + 12 * index
+      guard let type = unsafe Self.target(record + 4), let name = unsafe Self.target(record + 8) else { return nil }
+      // The spelling of a type begins with a reference to the type's description, or to a pointer to it.
+      let kind = unsafe type.load(as: UInt8.self)
+      guard kind == 1 || kind == 2, let found = unsafe Self.target(type + 1),
+        unsafe (kind == 1 ? found : found.load(as: UnsafeRawPointer.self)) == wanted
+      else { return nil }
+      // The name of the property that stores a wrapper begins with an underscore.
+      return unsafe WrappedProperties.Property(
+        name: String(cString: name.assumingMemoryBound(to: CChar.self) + 1),
+        offset: offsets.load(fromByteOffset: Self.word * index, as: Int.self))
+    }
+  }
+
+  /// Follows a relative address; nil if there is none.
+  private static func target(_ place: UnsafeRawPointer) -> UnsafeRawPointer? {
+    let distance = unsafe Int(place.loadUnaligned(as: Int32.self))
+    return unsafe distance == 0 ? nil : place + distance
+  }
+}
