@@ -89,7 +89,7 @@ extension Provider {
   ///
   /// - Parameter number: The instance's number in the order in which instances are closed.
   final func noteUnclosed(_ instance: Instance, _ number: UInt64) {
-    closer?.unclosed.append((OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil), number))
+    closer?.unclosed.append((OwnedInstance(instance, reach), number))
   }
 
   /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the

@@ -227,12 +227,7 @@ extension Closing {
       }
     }
     // Sorting keeps the order of what is equal.
-    steps = Self.sorted(steps, by: steps.map(\.unclosed.number))
-    return Self.sorted(steps, by: steps.map { UInt64($0.position) })
-  }
-
-  private static func sorted(_ steps: [Step], by ranks: [UInt64]) -> [Step] {
-    positions(inOrderOf: ranks).map { steps[$0] }
+    return steps.inOrder { $0.unclosed.number }.inOrder { UInt64($0.position) }
   }
 }
 

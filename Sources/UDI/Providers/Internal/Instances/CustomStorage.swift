@@ -14,10 +14,6 @@ final class CustomStorage: @unchecked Sendable {
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
   /// wait until this creation has ended. Guarded by the tree lock.
   private(set) var storing: Creation?
-  /// The resets that have begun but have not emptied the storage yet. While there are any, no instance is made, because
-  /// the reset could remove that instance from the storage again; `InstanceKeeper.claim` names the exception. Guarded
-  /// by the tree lock.
-  private(set) var resets: [Creation] = []
   /// Set when a sweep of the caches begins, and cleared by a lookup that does not find its instance in the storage. The
   /// sweep discards the cache if it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
@@ -29,20 +25,11 @@ final class CustomStorage: @unchecked Sendable {
 
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
   ///
-  /// - Returns: A call that does the rest: it empties the storage, and wakes what waits to make a newer instance.
+  /// - Returns: A call that empties the storage. An instance that is stored before this call is dropped by it: the
+  ///   reset takes effect after that.
   func reset() -> LateCall {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = Creation(on: Resolution.current)
-    reset.begin(nil)
-    resets.append(reset)
-    return LateCall { [self] in
-      storage.reset()
-      Tree.change { garbage in
-        resets.removeAll { $0 === reset }
-        reset.end(.undecided)
-        garbage.add(reset)
-      }
-    }
+    return LateCall { [storage] in storage.reset() }
   }
 
   /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this

@@ -17,8 +17,8 @@ struct InstanceKeeper {
 enum Claim {
   /// Take this instance.
   case found(Instance)
-  /// Wait for another thread or task, which is making the instance; or for a thread that resets the user's storage, or
-  /// stores an older instance there. The number is the waiter's.
+  /// Wait for another thread or task, which is making the instance; or for a thread that stores an older instance in
+  /// the user's storage. The number is the waiter's.
   case wait(Creation, UInt64)
   /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that
   /// wait.
@@ -48,12 +48,6 @@ extension InstanceKeeper {
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
       // one has been removed from the storage.
       if let creation = creation ?? custom?.storing { return .wait(creation, try creation.enter(waiter)) }
-      // While the storage is being reset, no instance is made: the caller waits for the end of the reset. There is one
-      // exception: if the storage links during its own reset, the caller does not wait, because it would wait for
-      // itself.
-      for reset in custom?.resets ?? [] {
-        if let number = try? reset.enter(waiter) { return .wait(reset, number) }
-      }
       if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       var owner: UDIContext?
       if servesAllLookups, !context.withNode({ $0 == node }) {
@@ -107,7 +101,7 @@ extension InstanceKeeper {
         if !wakes, servesAllLookups, let node = provider.node { creation.noteDropped(by: node) }
         self.creation = nil
       }
-      if wakes { creation.end(.made(instance)) }
+      if wakes { creation.end(.made(OwnedInstance(instance, provider.reach))) }
       // What `provide` was given is noted already: its provider only gives it out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
         provider.noteUnclosed(instance, number)

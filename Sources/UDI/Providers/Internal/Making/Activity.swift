@@ -1,6 +1,5 @@
-/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), a run of `close()`
-/// (`Closing`), or a synchronous operation on an actor (`Visit`). Those that wait for a change of something that lasts,
-/// such as a watcher, use one, too.
+/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), or a run of `close()`
+/// (`Closing`). Those that wait for a change of something that lasts, such as a watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in

@@ -40,7 +40,7 @@ extension AsyncFactory {
       case .discarded, .make: continue
       case .wait(let creation, let number):
         switch try await creation.outcome(number) {
-        case .made(let instance): return instance
+        case .made(let instance): return instance.value
         case .failed(let error): throw error
         case .undecided: continue
         }
@@ -73,7 +73,7 @@ extension AsyncFactory {
         // Another task might have stored an instance since this one asked the storage.
         if let stored = keeper.custom?.load() {
           keeper.end(creation, .undecided, wakes: false)
-          return .made(stored)
+          return .made(OwnedInstance(stored, reach))
         }
         // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
         let present = graph?.unlessEnded
@@ -81,7 +81,7 @@ extension AsyncFactory {
         defer { if present == nil { own.end() } }
         let call = try AsyncCall(
           self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
-        return .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
+        return .made(OwnedInstance(try await make(for: owner, with: arguments, call, for: (keeper, creation)), reach))
       } catch {
         keeper.end(creation, .failed(error), wakes: false)
         return .failed(error)

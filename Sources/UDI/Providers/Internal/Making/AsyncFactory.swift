@@ -42,10 +42,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
         garbage.add(kept)
         return kept.instance
       }
-      if let kept {
-        if key != nil { Resolution.current.read { $0.noteMadeForArguments() } }
-        return kept
-      }
+      if let kept { return kept }
     }
     let resolution = Resolution.current
     let providers = resolution.read { $0.runningProviders }

@@ -1,14 +1,14 @@
 /// The creation of an instance that several threads and tasks may want. If the factory is synchronous, one of the
 /// threads makes the instance; if not, a separate task does (`AsyncCreation`). All others wait for the result.
 ///
-/// The same type also stands for a module that a thread installs, and for a user's storage that a thread resets or
-/// fills. Others wait for these in the same way, although no instance is being made.
+/// The same type also stands for a module that a thread installs, and for a user's storage that a thread fills. Others
+/// wait for these in the same way, although no instance is being made.
 class Creation: Activity, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `cache` and `happensOnce` are also read
   // without it, by the thread or the task that has begun the creation; only `begin` writes them, before that.
 
   enum Outcome {
-    case made(Instance)
+    case made(OwnedInstance)
     case failed(any Error)
     /// There is no result; those that waited repeat their lookups.
     case undecided
@@ -31,8 +31,6 @@ class Creation: Activity, @unchecked Sendable {
   /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again. Also
   /// false if a look has added the provider, because each look might add one.
   private(set) final var happensOnce = false
-  /// Where the instance may be used.
-  private var reach = UDIReach.anywhere
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
   /// The number of the new instance in the order in which instances are closed; nil if it has none.
@@ -58,14 +56,8 @@ class Creation: Activity, @unchecked Sendable {
     closingNumber = nil
     guard let keeper else { return }
     (provider, cache) = (Unretained(keeper.provider), keeper.cache)
-    reach = keeper.provider.reach
     happensOnce =
       keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.hasEverFailed
-  }
-
-  deinit {
-    guard reach == .mainActor, outcome != nil else { return }
-    releaseOnMainActor(outcome.take() as Any)
   }
 
   override final var key: KeyIdentity? { provider?.read { $0.key } }
@@ -88,12 +80,8 @@ class Creation: Activity, @unchecked Sendable {
   final func end(_ outcome: @autoclosure () -> Outcome) {
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
     thread?.read { thread in
-      if thread.creation === self {
-        thread.creation = outer.take()
-      } else {
-        // Creations end in reverse order, except for resets of users' storages.
-        thread.creations.first { $0.outer === self }?.outer = outer.take()
-      }
+      // Creations end in reverse order.
+      thread.creation = outer.take()
       // Keeping this one for the next instance saves one allocation for each kept instance, and a tenth of the row
       // "scope" of `Benchmarks/instructions`. A creation that holds a context or a cache is not reused: `begin` would
       // release them under the lock.

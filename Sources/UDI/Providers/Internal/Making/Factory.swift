@@ -6,22 +6,10 @@ final class Factory: Provider, @unchecked Sendable {
   /// and the instance that it made.
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
+  /// The function, if it is not in `closures`.
   private let function: FactoryFunction?
-  private let closures: Closures?
-
-  /// Properties that only a few factories need.
-  private final class Closures {
-    /// The function and the completion, if they have to be released on an actor. Otherwise they are in
-    /// `Factory.function` and `complete`.
-    let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
-    /// The completion, if it may be released on any thread.
-    let complete: Completion?
-
-    init(owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?, _ complete: Completion?) {
-      self.owned = owned
-      self.complete = complete
-    }
-  }
+  /// The function and the completion, if there is a completion, or if they have to be released on an actor.
+  private let closures: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
 
   /// - Parameters:
   ///   - type: The type that the provider is registered as.
@@ -33,11 +21,12 @@ final class Factory: Provider, @unchecked Sendable {
     function: consuming FactoryFunction, wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
   ) {
     reach.assertIsolation(type)
-    if let owner = isolation.owner(reach) {
-      closures = Closures(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
+    let owner = isolation.owner(reach)
+    if complete != nil || owner != nil {
+      closures = ActorOwned((function: function, complete: complete), by: owner)
       self.function = nil
     } else {
-      closures = complete.map { Closures(owned: nil, $0) }
+      closures = nil
       self.function = consume function
     }
     super.init(
@@ -82,7 +71,7 @@ final class Factory: Provider, @unchecked Sendable {
       case .discarded: continue
       case .wait(let creation, let number):
         switch creation.outcome(blocking: number) {
-        case .made(let instance): return instance
+        case .made(let instance): return instance.value
         case .failed(let error): throw error
         case .undecided: continue
         }
@@ -135,7 +124,7 @@ final class Factory: Provider, @unchecked Sendable {
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
-      let function = closures?.owned?.value.function ?? function
+      let function = function ?? closures?.value.function
       guard let instance = try function?.call(context, arguments, making: madeType) else {
         throw ProviderFailure.returnedNil
       }
@@ -186,8 +175,6 @@ final class Factory: Provider, @unchecked Sendable {
   }
 
   override func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
-    guard let closures else { return }
-    let complete = if let owned = closures.owned { owned.value.complete } else { closures.complete }
-    complete?(context, instance, arguments)
+    closures?.value.complete?(context, instance, arguments)
   }
 }

@@ -38,18 +38,10 @@ class Provider: Entry, @unchecked Sendable {
   /// calls its completion itself.
   let hasCompletion: Bool
   private let usesDefaultLifetime: Bool
-  /// How a run of the factory ended; for an alias, how a cast ended.
-  enum Outcome: UInt8, AtomicRepresentable {
-    /// There is an instance, or there was no run yet: `lastFailure` is nil.
-    case made
-    case threw
-    case returnedNil
-  }
-  /// How the last run ended, apart from runs that were cancelled. This agrees with `lastFailure`, but can be read
-  /// without a lock.
-  let lastOutcome = Atomic<Outcome>(.made)
-  /// Whether the last run failed.
-  final var hasFailed: Bool { lastOutcome.load(ordering: .relaxed) != .made }
+  /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
+  let hasFailure = Atomic<Bool>(false)
+  /// Whether the last run of the factory failed, or an alias's last cast, apart from runs that were cancelled.
+  final var hasFailed: Bool { hasFailure.load(ordering: .relaxed) }
 
   /// Properties that never change and that only a few providers need.
   private final class FixedExtras: Sendable {

@@ -267,7 +267,7 @@ extension Resolution {
     unsafe hasRemains = false
     unsafe graphs.number = 0
     // If the link is an attempt of `obtain`, the next attempt shares with it.
-    if unsafe graphs.isEmpty || obtaining?.graphs != nil { return }
+    if unsafe graphs.isEmpty || obtaining != nil { return }
     var ended = Graphs()
     unsafe swap(&ended, &graphs)
     _ = consume called

@@ -23,15 +23,15 @@ final class Unmade: @unchecked Sendable {
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   nonisolated(nonsending) func obtain() async throws -> OwnedInstance? {
     let instance = try await provider.instance(for: context, with: arguments, through: askers.map(\.provider.key))
-    return instance.map { OwnedInstance($0, by: provider.isolation.owner(provider.reach)) }
+    return instance.map { OwnedInstance($0, provider.reach) }
   }
 
   /// Whether the provider keeps its instances, so that a synchronous lookup finds this one afterwards.
   var isKept: Bool { provider.keeps }
 
-  /// Whether both requests ask the same provider for the same instance, on behalf of the same factories.
+  /// Whether both requests ask the same provider for the same instance.
   func isSame(as other: Unmade) -> Bool {
-    provider === other.provider && askers.elementsEqual(other.askers) { $0.provider === $1.provider }
+    provider === other.provider
       && arguments?.arguments.key(for: provider) == other.arguments?.arguments.key(for: provider)
   }
 }
