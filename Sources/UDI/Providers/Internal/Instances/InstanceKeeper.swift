@@ -128,6 +128,15 @@ extension InstanceKeeper {
   /// The entry for the instance that is kept.
   var kept: InstanceEntry? { if let cache { cache.kept } else { provider.shown } }
 
+  /// The instance that is kept, unless it has been released. Do not read this under the lock.
+  var present: Instance? {
+    Tree.change { garbage in
+      guard let kept else { return nil }
+      garbage.add(kept)
+      return kept.instance
+    }
+  }
+
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation? {
     get { if let cache { cache.creation } else { provider.creation } }

@@ -17,9 +17,9 @@ final class AsyncCall: @unchecked Sendable {
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
   /// What the asynchronous factories that this call runs share; nil for a closer.
-  let graph: AsyncGraph?
+  let graph: Graph?
   /// What the parameters of an initialiser share, while they are being obtained.
-  private var graphs: LastingGraphs?
+  private var parameterGraph: Graph?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
@@ -48,7 +48,7 @@ final class AsyncCall: @unchecked Sendable {
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
-    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, in graph: AsyncGraph,
+    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, in graph: Graph,
     beginning creation: Creation?, askedBy asker: AsyncCall?, through keys: [KeyIdentity]
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
@@ -128,22 +128,22 @@ final class AsyncCall: @unchecked Sendable {
   ///
   /// - Returns: What the parameters share under the lifetime `.graph`. If the initialiser makes a parameter of another
   ///   one, and its provider does not keep instances, the parameters of both share.
-  func beginParameters() -> LastingGraphs {
+  func beginParameters() -> Graph {
     Tree.change { _ in
-      let graphs = (provider?.keeps == false ? asker?.graphs : nil) ?? LastingGraphs()
-      if provider != nil { self.graphs = graphs }
-      return graphs
+      let graph = (provider?.keeps == false ? asker?.parameterGraph : nil) ?? Graph()
+      if provider != nil { parameterGraph = graph }
+      return graph
     }
   }
 
   /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, does
   /// not share with the parameters.
-  func endParameters() { _ = Tree.change { _ in graphs.take() } }
+  func endParameters() { _ = Tree.change { _ in parameterGraph.take() } }
 
   /// Ends the call.
   func end() {
     hasEnded.store(true, ordering: .relaxed)
-    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), graphs.take()) }
+    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), parameterGraph.take()) }
   }
 
   /// The keys along the chain of askers, from the outermost call that is part of this call's activity to this call.

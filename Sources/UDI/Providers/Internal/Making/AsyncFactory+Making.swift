@@ -15,8 +15,8 @@ extension AsyncFactory {
     let key = try key(of: arguments?.arguments)
     if keeps { return try await shared(for: context, with: arguments, key: key, through: keys, in: nil) }
     if sharing == .unique { try Task.checkCancellation() }
-    let present = AsyncGraph.ofTask
-    let graph = present ?? AsyncGraph()
+    let present = Graph.ofTask
+    let graph = present ?? Graph()
     defer { if present == nil { graph.end() } }
     if sharing == .graph {
       return try await shared(for: context, with: arguments, key: key, through: keys, in: graph)
@@ -31,7 +31,7 @@ extension AsyncFactory {
   /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
   private func shared(
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
-    in graph: AsyncGraph?
+    in graph: Graph?
   ) async throws -> Instance? {
     while true {
       switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
@@ -53,12 +53,12 @@ extension AsyncFactory {
   @inline(never)
   private func claim(
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
-    in graph: AsyncGraph?
+    in graph: Graph?
   ) throws -> Claim {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
-    let keeper = graph.map { self.keeper(for: key, in: $0) } ?? self.keeper(for: key)
+    let keeper = graph?.keeper(of: self, key) ?? self.keeper(for: key)
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
     let claim = try keeper.claim(for: context, by: .task(asker, through: keys))
@@ -77,7 +77,7 @@ extension AsyncFactory {
         }
         // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
         let present = graph?.unlessEnded
-        let own = present ?? AsyncGraph()
+        let own = present ?? Graph()
         defer { if present == nil { own.end() } }
         let call = try AsyncCall(
           self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
@@ -88,12 +88,6 @@ extension AsyncFactory {
       }
     }
     return .wait(creation, waiter)
-  }
-
-  /// What keeps a graph's instance for the given arguments.
-  private func keeper(for key: ArgumentKey?, in graph: AsyncGraph) -> InstanceKeeper {
-    let (cache, _) = InstanceCache.find(for: self, key, in: graph.caches(of: self), isOfGraph: true)
-    return InstanceKeeper(provider: self, cache: cache)
   }
 
   /// Makes an instance: calls the factory, and does everything that has to happen before and after the call.

@@ -36,13 +36,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     if !isFresh, keeps {
       let keeper = keeper(for: key)
       if let stored = keeper.custom?.load() { return stored }
-      let kept = Tree.change { garbage -> Instance? in
-        creation = keeper.creation
-        guard let kept = keeper.kept else { return nil }
-        garbage.add(kept)
-        return kept.instance
-      }
-      if let kept { return kept }
+      if let present = keeper.present { return present }
+      creation = Tree.change { _ in keeper.creation }
     }
     let resolution = Resolution.current
     let providers = resolution.read { $0.runningProviders }

@@ -102,18 +102,19 @@ final class Factory: Provider, @unchecked Sendable {
     on thread: Unretained<Resolution>
   ) throws -> Instance {
     // Step 2.
+    let outer: Resolution.Circumstances?
     do {
       if !mayRunHere {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
+      outer = try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
     } catch {
       if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
       throw error
     }
     // Step 6.
-    defer { thread.read { $0.pop() } }
+    defer { thread.read { $0.pop(restoring: outer) } }
     let misses = thread.read { $0.missesOnlyHere }
     do {
       // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is

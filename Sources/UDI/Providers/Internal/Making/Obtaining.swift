@@ -11,13 +11,13 @@ final class Obtaining: Sendable {
   private let arguments: KeptArguments?
   /// What all attempts of the lookup share under the lifetime `.graph`. The lookups of an initialiser's parameters have
   /// it in common.
-  private let graphs: LastingGraphs
+  private let graph: Graph
 
   init(
     context: UDIContext, request: LookupRequest, arguments: KeptArguments? = nil,
-    graphs: LastingGraphs = LastingGraphs()
+    graph: Graph = Graph()
   ) {
-    (self.context, self.request, self.arguments, self.graphs) = (context, request, arguments, graphs)
+    (self.context, self.request, self.arguments, self.graph) = (context, request, arguments, graph)
   }
 
   /// Performs the lookup, and waits as long as necessary.
@@ -25,7 +25,7 @@ final class Obtaining: Sendable {
   /// - Returns: An instance of exactly the requested type.
   /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
   nonisolated(nonsending) func run() async throws -> Instance {
-    do { return try await make(nil, ObtainingAttempts(sharing: graphs)).value } catch {
+    do { return try await make(nil, ObtainingAttempts(sharing: graph)).value } catch {
       throw context.explained(error, request)
     }
   }

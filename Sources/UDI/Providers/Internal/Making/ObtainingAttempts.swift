@@ -13,7 +13,7 @@ final class ObtainingAttempts: @unchecked Sendable {
   /// provider might be replaced in the meantime by one that belongs to a different actor.
   private var triedActors: [any Actor]
   /// What the attempts share under the lifetime `.graph`.
-  let graphs: LastingGraphs
+  let graph: Graph
   /// What has been made. It is held, so that factories find it even if its lifetime is weak.
   var held: [OwnedInstance] = []
   /// What has been found for initialisers that then missed something, in the order in which they were called.
@@ -27,17 +27,17 @@ final class ObtainingAttempts: @unchecked Sendable {
   /// The last such request for an instance that is not kept.
   fileprivate var unkept: Unmade?
 
-  init(on actor: (any Actor)? = nil, sharing graphs: LastingGraphs) {
+  init(on actor: (any Actor)? = nil, sharing graph: Graph) {
     self.actor = actor
     triedActors = actor.map { [$0] } ?? []
-    self.graphs = graphs
+    self.graph = graph
   }
 
   /// The attempts to run a factory again, with what has been found for it and for initialisers inside it.
   ///
   /// - Parameter calls: The calls that lead to the factory, and the factory's own.
   func inside(_ calls: ArraySlice<RunningCall>) -> ObtainingAttempts {
-    let inner = ObtainingAttempts(on: actor, sharing: graphs)
+    let inner = ObtainingAttempts(on: actor, sharing: graph)
     inner.found = found.filter { $0.calls.starts(with: calls) }
     for found in inner.found { found.calls.removeFirst(calls.count - 1) }
     return inner
@@ -138,13 +138,11 @@ final class FoundParameters {
 extension Resolution {
   /// Runs an attempt of `obtain` on this thread.
   func running(_ attempt: ObtainingAttempts, _ body: () throws -> OwnedInstance) rethrows -> OwnedInstance {
-    let outer = unsafe obtaining
-    unsafe obtaining = attempt
-    unsafe attempt.graphs.exchange(with: &graphs)
+    let outer = unsafe (obtaining, graph)
+    unsafe (obtaining, graph) = (attempt, attempt.graph)
     defer {
-      unsafe obtaining = outer
-      unsafe attempt.graphs.exchange(with: &graphs)
-      attempt.graphs.noteAttempt()
+      unsafe (obtaining, graph) = outer
+      attempt.graph.noteAttempt()
     }
     return try body()
   }

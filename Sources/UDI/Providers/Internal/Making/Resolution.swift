@@ -20,10 +20,8 @@ final class Resolution {
     // objects that a completion's frame refers to are held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
-    /// Used only by this thread: other threads read only a frame's provider. The same goes for `circumstances`.
+    /// Used only by this thread: other threads read only a frame's provider.
     let arguments: Arguments?
-    /// For a factory, the thread's circumstances before it began, which `pop` restores. Not used for completions.
-    let circumstances: Circumstances
   }
 
   /// The frames of the running factories and of the running completion, the outermost first. The frames of the
@@ -66,9 +64,8 @@ final class Resolution {
     _modify { yield unsafe &uncheckedSpare }
   }
 
-  /// The instances that are shared under the lifetime `.graph`: those made since the outermost link began and, during
-  /// an attempt of `obtain`, those that earlier attempts have made.
-  @exclusivity(unchecked) var graphs = Graphs()
+  /// The graph in which this thread makes something now; nil if it shares nothing yet. See `presentGraph`.
+  @exclusivity(unchecked) var graph: Graph?
 
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -115,9 +112,7 @@ final class Resolution {
 
   init() {}
 
-  /// Under which circumstances the thread makes something: as part of a look or not, and in which graph.
-  typealias Circumstances = (isLooking: Bool, graph: UInt)
-  private var circumstances: Circumstances { unsafe (isLooking, graphs.number) }
+  typealias Circumstances = (isLooking: Bool, graph: Graph?)
 
   /// A call of a completion for one new instance, to be made at the end of the outermost link.
   struct Completion {
@@ -128,7 +123,7 @@ final class Resolution {
     /// If the instance was made while another completion ran, the index of that completion in `completions`.
     fileprivate var cause: Int?
     /// The `circumstances` of the thread when the instance was made.
-    fileprivate var circumstances: Circumstances = (false, 0)
+    fileprivate var circumstances: Circumstances = (false, nil)
 
     init(_ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
       self.provider = provider
@@ -159,23 +154,22 @@ extension Resolution {
   ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could
   ///     then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
+  /// - Returns: The circumstances before, if they have changed, for `pop` to restore.
   /// - Throws: `ProviderFailure.cycle`: see `rejectCycle`.
   @inline(__always)
   func push(
     _ provider: Provider, for context: UDIContext, with arguments: Arguments?, creation: Creation?, isFresh: Bool
-  ) throws {
+  ) throws -> Circumstances? {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
       try rejectCycle(provider, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh)
     }
-    unsafe frames.append(
-      Frame(
-        provider: reference, context: Unretained(context), arguments: arguments, circumstances: circumstances))
-    guard let creation else { return }
-    unsafe graphs.lastNumber += 1
-    unsafe graphs.number = graphs.lastNumber
+    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
+    guard let creation else { return nil }
+    let outer = unsafe (isLooking, graph.take())
     // What is made only once is not part of a look.
     if creation.happensOnce { isLooking = false }
+    return outer
   }
 
   /// Throws `ProviderFailure.cycle` if a factory must not begin: if it is already running for the same instance, or if
@@ -240,10 +234,9 @@ extension Resolution {
 
   /// Records that the innermost factory has ended. If it was also the outermost one, ends the link.
   @inline(__always)
-  func pop() {
-    let outer = unsafe frames.removeLast().circumstances
-    isLooking = outer.isLooking
-    unsafe graphs.number = outer.graph
+  func pop(restoring outer: Circumstances?) {
+    unsafe frames.removeLast()
+    if let outer { unsafe (isLooking, graph) = outer }
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
@@ -256,23 +249,18 @@ extension Resolution {
     unsafe completions.append(completion)
   }
 
-  /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, releases what the
-  /// graphs shared.
+  /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, ends the graph.
   @inline(never)
   private func endOutermost() {
     // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
     // a new outermost link.
+    let ended = unsafe graph
     var called: [Completion] = []
     if unsafe !completions.isEmpty { called = complete() }
     unsafe hasRemains = false
-    unsafe graphs.number = 0
     // If the link is an attempt of `obtain`, the next attempt shares with it.
-    if unsafe graphs.isEmpty || obtaining != nil { return }
-    var ended = Graphs()
-    unsafe swap(&ended, &graphs)
-    _ = consume called
-    ended.removeAll()
-    if ended.isWorthKeeping, unsafe graphs.isUnused { unsafe swap(&ended, &graphs) }
+    unsafe graph = obtaining?.graph
+    withExtendedLifetime((ended, called)) {}
   }
 
   /// Calls the completions. A completion may link, which may append further completions; these are called as well.
@@ -287,7 +275,7 @@ extension Resolution {
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
       unsafe runningCompletion = next
-      unsafe graphs.number = completion.circumstances.graph
+      unsafe graph = completion.circumstances.graph
       pushFrames(leadingTo: next)
       looking(completion.circumstances.isLooking) {
         completion.provider.complete(
@@ -316,7 +304,7 @@ extension Resolution {
       unsafe frames.append(
         Frame(
           provider: Unretained(cause.provider), context: Unretained(cause.context),
-          arguments: cause.arguments?.arguments, circumstances: circumstances))
+          arguments: cause.arguments?.arguments))
     }
     unsafe completionFrames = frames.count
   }
