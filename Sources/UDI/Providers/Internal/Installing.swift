@@ -76,17 +76,12 @@ extension UDIContext {
 // MARK: - The default lifetime
 
 extension Resolution {
-  /// A context in which the thread installs a module; the default lifetime that it had when the outermost installation
-  /// there began; and the one that is in force for the module.
-  typealias Installation = (node: Node, standard: UDILifetime?, lifetime: UDILifetime?)
+  /// A context in which the thread installs a module, and the default lifetime that the module has set there.
+  typealias Installation = (node: Node, lifetime: UDILifetime?)
 
   /// Runs an installation. The module may set a default lifetime of its own, which ends with the installation.
   fileprivate func installing(in context: UDIContext, _ body: () -> Void) {
-    let begun = context.change { node, _ in
-      let standard = installations.first { $0.node == node }.map(\.standard) ?? node.defaultLifetime
-      return (node: node, standard: standard, lifetime: standard)
-    }
-    installations.append(begun)
+    installations.append((context.withNode { $0 }, nil))
     body()
     installations.removeLast()
   }
@@ -100,7 +95,7 @@ extension Node {
       guard let extras = treeLocked.extras else { return nil }
       Resolution.prepare()
       let installation = Resolution.present?.read { $0.installations.last { $0.node == self } }
-      return installation.map(\.lifetime) ?? extras.defaultLifetime
+      return installation?.lifetime ?? extras.defaultLifetime
     }
     nonmutating set {
       let extras = treeLocked.ensureExtras()

@@ -88,7 +88,8 @@ final class Closing: Activity, @unchecked Sendable {
         closer.isClosing = true
         providers.append((provider, closer, position))
       }
-      underWay += provider.creations
+      if let creation = provider.creation { underWay.append(creation) }
+      underWay += provider.caches?.all.compactMap(\.creation) ?? []
       provider.leaveIfEnding(&garbage)
     }
     for creation in underWay { creations.append((creation, creation.add(.activity(self)), node.fullPath)) }
@@ -228,14 +229,6 @@ extension Closing {
     }
     // Sorting keeps the order of what is equal.
     return steps.inOrder { $0.unclosed.number }.inOrder { UInt64($0.position) }
-  }
-}
-
-extension Provider {
-  /// The creations of this provider that are under way. Call this under the tree lock.
-  fileprivate final var creations: [Creation] {
-    let own = creation.map { [$0] } ?? []
-    return own + (caches?.all.compactMap(\.creation) ?? [])
   }
 }
 

@@ -99,15 +99,10 @@ final class InstanceCaches: @unchecked Sendable {
   func first(_ arguments: ArgumentKey?) -> InstanceCache? { caches[number(arguments)] }
 
   /// All caches for arguments with the same hash.
-  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { list(first(arguments)) }
+  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { Self.list(first(arguments)) }
 
-  private func list(_ first: InstanceCache?) -> [InstanceCache] {
-    var (all, next): ([InstanceCache], _) = ([], first)
-    while let cache = next {
-      all.append(cache)
-      next = cache.next
-    }
-    return all
+  private static func list(_ first: InstanceCache?) -> [InstanceCache] {
+    first.map { Array(sequence(first: $0, next: \.next)) } ?? []
   }
 
   func add(_ cache: InstanceCache) {
@@ -165,7 +160,7 @@ final class InstanceCaches: @unchecked Sendable {
   @inline(never)
   var all: [InstanceCache] {
     var all: [InstanceCache] = []
-    caches.forEach { all += list($0) }
+    caches.forEach { all += Self.list($0) }
     return all
   }
 
@@ -183,12 +178,7 @@ extension Provider {
     let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
     let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
-    if let custom = cache.custom { return custom.load() != nil }
-    return Tree.change { garbage in
-      guard let kept = cache.kept, let instance = kept.instance else { return false }
-      garbage.add(instance.object, of: kept)
-      return true
-    }
+    return InstanceKeeper(provider: self, cache: cache).present != nil
   }
 
   /// Discards caches that are not in use, if there are many caches. Do not call this under a lock, because it asks

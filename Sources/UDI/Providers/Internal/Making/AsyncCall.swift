@@ -24,9 +24,6 @@ final class AsyncCall: @unchecked Sendable {
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
   private let keysFromAsker: [KeyIdentity]
-  /// Whether the call is part of an activity of its own: of the creation that begins with it or, for a closer, of the
-  /// run of `close()`. If not, it is part of the asker's activity, if there is one.
-  private let beginsActivity: Bool
   /// The length of the chain of askers, including this call.
   private let depth: Int
   /// The address of the node of the context that the factory was given; 0 for a closer, which is given none. Only
@@ -56,7 +53,6 @@ final class AsyncCall: @unchecked Sendable {
     self.asker = asker
     keysFromAsker = asker == nil ? [] : keys
     self.graph = graph
-    beginsActivity = creation != nil
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
     Self.exist.store(true, ordering: .relaxed)
@@ -64,7 +60,7 @@ final class AsyncCall: @unchecked Sendable {
     self.provider = provider
     self.arguments = arguments
     // Arguments that cannot be compared count as different.
-    if !beginsActivity, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
+    if creation == nil, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit {
       throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10)))
     }
@@ -77,7 +73,6 @@ final class AsyncCall: @unchecked Sendable {
     asker = nil
     graph = nil
     keysFromAsker = []
-    beginsActivity = true
     depth = 1
     nodeAddress = 0
     self.provider = provider
@@ -149,7 +144,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The keys along the chain of askers, from the outermost call that is part of this call's activity to this call.
   /// Call this under the tree lock.
   var keys: [KeyIdentity] {
-    keys(from: sequence(first: self) { $0.asker }.first { $0.beginsActivity })
+    keys(from: sequence(first: self) { $0.asker }.first { $0.asker?.activity !== activity })
   }
 
   // MARK: - Whether lookups have to go up

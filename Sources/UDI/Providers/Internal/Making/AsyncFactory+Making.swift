@@ -37,7 +37,7 @@ extension AsyncFactory {
       switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
       case .found(let instance): return instance
       case .gone: return nil
-      case .discarded, .make: continue
+      case .make: continue
       case .wait(let creation, let number):
         switch try await creation.outcome(number) {
         case .made(let instance): return instance.value
@@ -72,7 +72,7 @@ extension AsyncFactory {
         try creation.beginFactory()
         // Another task might have stored an instance since this one asked the storage.
         if let stored = keeper.custom?.load() {
-          keeper.end(creation, .undecided, wakes: false)
+          keeper.end(creation, .undecided)
           return .made(OwnedInstance(stored, reach))
         }
         // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
@@ -83,7 +83,7 @@ extension AsyncFactory {
           self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
         return .made(OwnedInstance(try await make(for: owner, with: arguments, call, for: (keeper, creation)), reach))
       } catch {
-        keeper.end(creation, .failed(error), wakes: false)
+        keeper.end(creation, .failed(error))
         return .failed(error)
       }
     }
@@ -119,9 +119,9 @@ extension AsyncFactory {
       let isWanted = place?.creation.beginKeeping() ?? true
       if let (keeper, creation) = place {
         if isWanted {
-          keeper.keep(instance, of: creation, wakes: false)
+          keeper.keep(instance, of: creation)
         } else {
-          keeper.end(creation, .undecided, wakes: false)
+          keeper.end(creation, .undecided)
         }
       }
       await completion?(context, instance, arguments)

@@ -35,7 +35,6 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     var creation: Creation?
     if !isFresh, keeps {
       let keeper = keeper(for: key)
-      if let stored = keeper.custom?.load() { return stored }
       if let present = keeper.present { return present }
       creation = Tree.change { _ in keeper.creation }
     }

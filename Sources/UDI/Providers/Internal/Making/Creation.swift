@@ -28,8 +28,8 @@ class Creation: Activity, @unchecked Sendable {
   /// The creation that the thread began before this one, and that it has not ended.
   fileprivate final var outer: Creation?
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again. Also
-  /// false if a look has added the provider, because each look might add one.
+  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also false
+  /// if a look has added the provider, because each look might add one.
   private(set) final var happensOnce = false
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
@@ -49,15 +49,14 @@ class Creation: Activity, @unchecked Sendable {
   ///   - owner: The context that the instance is made for; nil if it is the one that asks.
   final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext? = nil) {
     thread?.read { thread in
-      outer = thread.creation
-      thread.creation = self
+      outer = unsafe thread.creation
+      unsafe thread.creation = self
     }
     self.owner = owner
     closingNumber = nil
     guard let keeper else { return }
     (provider, cache) = (Unretained(keeper.provider), keeper.cache)
-    happensOnce =
-      keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.hasEverFailed
+    happensOnce = keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.hasFailed
   }
 
   override final var key: KeyIdentity? { provider?.read { $0.key } }
@@ -81,11 +80,11 @@ class Creation: Activity, @unchecked Sendable {
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
     thread?.read { thread in
       // Creations end in reverse order.
-      thread.creation = outer.take()
+      unsafe thread.creation = outer.take()
       // Keeping this one for the next instance saves one allocation for each kept instance, and a tenth of the row
       // "scope" of `Benchmarks/instructions`. A creation that holds a context or a cache is not reused: `begin` would
       // release them under the lock.
-      if !hasBeenAwaited, owner == nil, cache == nil { thread.spareCreation = self }
+      if !hasBeenAwaited, owner == nil, cache == nil { unsafe thread.spareCreation = self }
     }
     // A creation that nothing has waited for is not marked as ended, because it may be used again.
     guard hasBeenAwaited else { return }
@@ -125,5 +124,5 @@ class Creation: Activity, @unchecked Sendable {
 
 extension Resolution {
   /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
-  var creations: [Creation] { creation.map { Array(sequence(first: $0) { $0.outer }) } ?? [] }
+  var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0) { $0.outer }) } ?? [] }
 }

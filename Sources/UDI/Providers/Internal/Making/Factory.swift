@@ -68,7 +68,6 @@ final class Factory: Provider, @unchecked Sendable {
       switch try keeper.claim(for: context, by: .thread(thread)) {
       case .found(let instance): return instance
       case .gone: return nil
-      case .discarded: continue
       case .wait(let creation, let number):
         switch creation.outcome(blocking: number) {
         case .made(let instance): return instance.value
@@ -102,19 +101,18 @@ final class Factory: Provider, @unchecked Sendable {
     on thread: Unretained<Resolution>
   ) throws -> Instance {
     // Step 2.
-    let outer: Resolution.Circumstances?
     do {
       if !mayRunHere {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      outer = try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
+      try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
     } catch {
       if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
       throw error
     }
     // Step 6.
-    defer { thread.read { $0.pop(restoring: outer) } }
+    defer { thread.read { $0.pop() } }
     let misses = thread.read { $0.missesOnlyHere }
     do {
       // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
@@ -167,7 +165,6 @@ final class Factory: Provider, @unchecked Sendable {
     noteFailure(error, arguments)
     let error = passOn(error)
     guard let creation else { return error }
-    Tree.change { _ in hasEverFailed = true }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
     InstanceKeeper(provider: self, cache: creation.cache)

@@ -83,16 +83,13 @@ final class Graph: @unchecked Sendable {
 
 extension Resolution {
   /// The graph in which this thread makes something now. It is made when it is first needed.
-  private var presentGraph: Graph {
+  var presentGraph: Graph {
     if let graph = unsafe graph { return graph }
     unsafe hasRemains = true
     let new = Graph()
     unsafe graph = new
     return new
   }
-
-  /// Under which circumstances the thread makes something: as part of a look or not, and in which graph.
-  var circumstances: Circumstances { (isLooking, presentGraph) }
 
   /// Writes the graph's instance of the given provider to `memory`, if there is one and it is an object that needs no
   /// cast. `memory` must be memory for an optional of the provider's type.

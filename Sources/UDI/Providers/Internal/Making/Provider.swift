@@ -17,7 +17,6 @@ class Provider: Entry, @unchecked Sendable {
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
-  @exclusivity(unchecked) private final var uncheckedHasFailed = false
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
   /// The lifetime; nil means `.unique`. Constant once the provider has entered a context. The type is spelled
@@ -162,13 +161,6 @@ extension Provider {
     return new
   }
 
-  /// Whether the factory has ever failed to make an instance that the provider would have kept. Recorded for
-  /// synchronous factories only.
-  final var hasEverFailed: Bool {
-    get { unsafe uncheckedHasFailed }
-    set { unsafe uncheckedHasFailed = newValue }
-  }
-
   /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
   /// soon as a reset has dropped the creation, because its instance will not be kept.
   final var creation: Creation? {
@@ -238,7 +230,8 @@ extension Provider {
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
-    if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
+    // A reset does not drop what `provide` was given.
+    if hasCloser, !(isReset && closer?.isOfProvided == true) { dropUnclosed(&garbage) { _ in true } }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     dropCaches(&garbage)
   }

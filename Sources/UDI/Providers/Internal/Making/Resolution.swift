@@ -22,6 +22,10 @@ final class Resolution {
     let context: Unretained<UDIContext>
     /// Used only by this thread: other threads read only a frame's provider.
     let arguments: Arguments?
+    /// Whether the factory makes an instance that is kept, and so begins a graph of its own.
+    var beginsGraph = false
+    /// Whether the factory was called as part of a look. Used only if it begins a graph.
+    var wasLooking = false
   }
 
   /// The frames of the running factories and of the running completion, the outermost first. The frames of the
@@ -52,20 +56,14 @@ final class Resolution {
   func noteActorMiss() { unsafe actorMisses += 1 }
 
   /// The creation that this thread has begun last and not ended. Guarded by the tree lock.
-  @exclusivity(unchecked) private var uncheckedCreation: Creation?
-  var creation: Creation? {
-    get { unsafe uncheckedCreation }
-    set { unsafe uncheckedCreation = newValue }
-  }
+  @exclusivity(unchecked) var creation: Creation?
   /// A creation that has ended without anything waiting for it, to be used again. Guarded by the tree lock.
-  @exclusivity(unchecked) private var uncheckedSpare: Creation?
-  var spareCreation: Creation? {
-    _read { yield unsafe uncheckedSpare }
-    _modify { yield unsafe &uncheckedSpare }
-  }
+  @exclusivity(unchecked) var spareCreation: Creation?
 
   /// The graph in which this thread makes something now; nil if it shares nothing yet. See `presentGraph`.
   @exclusivity(unchecked) var graph: Graph?
+  /// The graphs to return to, one for each frame that has begun its own.
+  @exclusivity(unchecked) private var outerGraphs: [Graph?] = []
 
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -112,8 +110,6 @@ final class Resolution {
 
   init() {}
 
-  typealias Circumstances = (isLooking: Bool, graph: Graph?)
-
   /// A call of a completion for one new instance, to be made at the end of the outermost link.
   struct Completion {
     let provider: Provider
@@ -122,8 +118,10 @@ final class Resolution {
     let arguments: KeptArguments?
     /// If the instance was made while another completion ran, the index of that completion in `completions`.
     fileprivate var cause: Int?
-    /// The `circumstances` of the thread when the instance was made.
-    fileprivate var circumstances: Circumstances = (false, nil)
+    /// Whether the instance was made as part of a look.
+    fileprivate var isOfLook = false
+    /// The graph in which the instance was made.
+    fileprivate var graph: Graph?
 
     init(_ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
       self.provider = provider
@@ -154,22 +152,23 @@ extension Resolution {
   ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could
   ///     then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
-  /// - Returns: The circumstances before, if they have changed, for `pop` to restore.
   /// - Throws: `ProviderFailure.cycle`: see `rejectCycle`.
   @inline(__always)
   func push(
     _ provider: Provider, for context: UDIContext, with arguments: Arguments?, creation: Creation?, isFresh: Bool
-  ) throws -> Circumstances? {
+  ) throws {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
       try rejectCycle(provider, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh)
     }
-    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
-    guard let creation else { return nil }
-    let outer = unsafe (isLooking, graph.take())
+    unsafe frames.append(
+      Frame(
+        provider: reference, context: Unretained(context), arguments: arguments, beginsGraph: creation != nil,
+        wasLooking: isLooking))
+    guard let creation else { return }
+    unsafe outerGraphs.append(graph.take())
     // What is made only once is not part of a look.
     if creation.happensOnce { isLooking = false }
-    return outer
   }
 
   /// Throws `ProviderFailure.cycle` if a factory must not begin: if it is already running for the same instance, or if
@@ -234,9 +233,12 @@ extension Resolution {
 
   /// Records that the innermost factory has ended. If it was also the outermost one, ends the link.
   @inline(__always)
-  func pop(restoring outer: Circumstances?) {
-    unsafe frames.removeLast()
-    if let outer { unsafe (isLooking, graph) = outer }
+  func pop() {
+    let ended = unsafe frames.removeLast()
+    if ended.beginsGraph {
+      isLooking = ended.wasLooking
+      unsafe graph = outerGraphs.removeLast()
+    }
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
@@ -245,7 +247,7 @@ extension Resolution {
     unsafe hasRemains = true
     var completion = completion
     completion.cause = unsafe runningCompletion
-    completion.circumstances = circumstances
+    (completion.isOfLook, completion.graph) = (isLooking, presentGraph)
     unsafe completions.append(completion)
   }
 
@@ -275,9 +277,9 @@ extension Resolution {
     while unsafe next < completions.count {
       let completion = unsafe completions[next]
       unsafe runningCompletion = next
-      unsafe graph = completion.circumstances.graph
+      unsafe graph = completion.graph
       pushFrames(leadingTo: next)
-      looking(completion.circumstances.isLooking) {
+      looking(completion.isOfLook) {
         completion.provider.complete(
           completion.instance, for: completion.context, with: completion.arguments?.arguments)
       }
