@@ -115,16 +115,14 @@ final class Closing: Activity, @unchecked Sendable {
   /// with everything that can come before it.
   private func run() async {
     let start = ContinuousClock.now
-    let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []
+    let path = Tree.change { _ in contexts.first }?.fullPath ?? []
     await waitForOthers()
     await callClosers()
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     // Step 7. The observer is notified before the callers that wait go on.
-    if UDIObserver.mayExist {
-      UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
-    }
+    UDIObserver.tell { .closed(UDIEvent.Closed(contextAt: path, duration: start.duration(to: .now))) }
     endRun()
   }
 
@@ -154,13 +152,13 @@ final class Closing: Activity, @unchecked Sendable {
     let (context, provider, closer) = (contexts[step.position], step.provider, step.closer)
     let start = ContinuousClock.now
     var failure: (any Error)?
-    let path = UDIObserver.mayExist ? context.fullPath : []
+    let path = context.fullPath
     let call = AsyncCall(ofCloserOf: provider, in: self)
     do {
       defer { call.end() }
       try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
-      failures.append(UDIFailure(provider, path: context.fullPath, error: error))
+      failures.append(UDIFailure(provider, path: path, error: error))
       failure = error
     }
     context.change { node, garbage in
@@ -174,10 +172,8 @@ final class Closing: Activity, @unchecked Sendable {
         node.unregister(provider, &garbage)
       }
     }
-    if UDIObserver.mayExist {
-      UDIObserver.tell {
-        .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: failure))
-      }
+    UDIObserver.tell {
+      .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: failure))
     }
   }
 

@@ -10,10 +10,10 @@ final class CustomStorage: @unchecked Sendable {
   /// The number that is stored with each instance. Each cache has its own number, and gets a new one at each reset.
   /// This is how `load` recognises an instance that must not be returned, because it was stored before the reset, for
   /// other arguments, or by another provider. Written under the tree lock.
-  private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
+  fileprivate let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
   /// wait until this creation has ended. Guarded by the tree lock.
-  private(set) var storing: Creation?
+  fileprivate(set) var storing: Creation?
   /// Set when a sweep of the caches begins, and cleared by a lookup that does not find its instance in the storage. The
   /// sweep discards the cache if it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
@@ -39,16 +39,6 @@ final class CustomStorage: @unchecked Sendable {
     return kept.instance
   }
 
-  /// Records that an instance is being stored. Call this under the tree lock.
-  ///
-  /// - Returns: The generation to store with the instance.
-  fileprivate func beginStoring(for keeper: InstanceKeeper) -> UInt {
-    let creation = Creation(on: Resolution.current)
-    creation.begin(keeper)
-    storing = creation
-    return generation.load(ordering: .relaxed)
-  }
-
   /// Records that the instance has been stored, and wakes what waits to make a newer one. Call this under the tree
   /// lock.
   fileprivate func endStoring(_ garbage: inout Garbage) {
@@ -64,7 +54,11 @@ extension InstanceKeeper {
   /// the instance: only the caller that made it and those that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: Creation) {
     let generation = Tree.change { _ -> UInt? in
-      creation === self.creation ? custom.beginStoring(for: self) : nil
+      guard creation === self.creation else { return nil }
+      let storing = Creation(on: Resolution.current)
+      storing.begin(self)
+      custom.storing = storing
+      return custom.generation.load(ordering: .relaxed)
     }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))

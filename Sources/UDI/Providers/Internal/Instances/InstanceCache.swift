@@ -30,22 +30,19 @@ final class InstanceCache: @unchecked Sendable {
   ) -> (cache: InstanceCache, isNew: Bool) {
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
-    var compared: [InstanceCache]?
     var new: InstanceCache?
     while true {
-      let present = Tree.change { _ -> [InstanceCache]? in
-        let present = caches.find(arguments)
-        guard let new, compared?.elementsEqual(present, by: ===) == true else { return present }
-        caches.add(new)
-        return nil
+      let present = Tree.change { _ in caches.find(arguments) }
+      if let found = present.first(where: { $0.arguments == arguments }) { return (found, false) }
+      let added = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
+      new = added
+      // In the meantime, another thread might have added a cache for the same arguments.
+      let isCurrent = Tree.change { _ in
+        let isCurrent = caches.find(arguments).elementsEqual(present, by: ===)
+        if isCurrent { caches.add(added) }
+        return isCurrent
       }
-      if let present {
-        if let found = present.first(where: { $0.arguments == arguments }) { return (found, false) }
-        compared = present
-        new = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
-      } else if let new {
-        return (new, true)
-      }
+      if isCurrent { return (added, true) }
     }
   }
 

@@ -73,7 +73,7 @@ extension InstanceKeeper {
       }
       new.begin(self, for: owner)
       creation = new
-      return .make(new, new is AsyncCreation ? new.add(waiter) : nil)
+      return .make(new, new.isOfTask ? new.add(waiter) : nil)
     }
   }
 
@@ -138,10 +138,11 @@ extension InstanceKeeper {
   ///
   /// - Returns: Whether the keeper referred to the creation. After a reset, and after the provider's removal, it does
   ///   not.
+  @inline(__always)
   private func finish(_ creation: Creation, _ outcome: @autoclosure () -> Creation.Outcome) -> Bool {
     let isCurrent = self.creation === creation
     if isCurrent { self.creation = nil }
-    if !(creation is AsyncCreation) {
+    if !creation.isOfTask {
       creation.end(outcome())
     } else if isCurrent, servesAllLookups, let node = provider.node {
       creation.noteDropped(by: node)

@@ -44,7 +44,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let cycle = Tree.change { _ in creation?.circle(through: asker) }
     if let cycle { throw ProviderFailure.cycle(cycle) }
     let unmade = Unmade(
-      self, for: context, with: arguments.map { KeptArguments($0) }, askedBy: resolution.read { $0.runningCalls })
+      provider: self, context: context, arguments: arguments.map { KeptArguments($0) },
+      askers: resolution.read { $0.runningCalls })
     resolution.read { $0.noteUnmade(unmade) }
     throw ProviderFailure.asynchronous(unmade)
   }

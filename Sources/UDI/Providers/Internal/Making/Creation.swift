@@ -22,6 +22,8 @@ class Creation: Activity, @unchecked Sendable {
   private(set) final var cache: InstanceCache?
   /// The context that the instance is made for; nil if it is the one that asks.
   private(set) final var owner: UDIContext?
+  /// Whether a task makes the instance, and not a thread.
+  final var isOfTask: Bool { thread == nil }
   /// The thread that makes the instance; nil if a task does. The reference is unowned: it is used only before the
   /// creation ends, which happens on that thread.
   private let thread: Unretained<Resolution>?

@@ -56,7 +56,7 @@ final class Factory: Provider, @unchecked Sendable {
       if isFresh {
         try rejectIfClosing()
       } else if sharing == .graph {
-        let key = try key(of: arguments)
+        let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
       return try make(for: context, with: arguments, isFresh: isFresh, creation: nil, on: thread)
@@ -80,8 +80,12 @@ final class Factory: Provider, @unchecked Sendable {
           keeper.end(creation, .undecided)
           return stored
         }
-        return try make(
-          for: creation.owner ?? context, with: arguments, isFresh: false, creation: creation, on: thread)
+        let context = creation.owner ?? context
+        return try thread.read {
+          try $0.running(creation) {
+            try make(for: context, with: arguments, isFresh: false, creation: creation, on: thread)
+          }
+        }
       }
     }
   }
@@ -106,7 +110,7 @@ final class Factory: Provider, @unchecked Sendable {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
+      try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
       if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
       throw error

@@ -35,9 +35,8 @@ final class Graph: @unchecked Sendable {
   @inline(__always)
   func find(_ provider: UInt) -> Instance? { unsafe shared.find(provider)?.element.instance }
 
-  /// Adds such an instance. If there is one already, that one stays.
+  /// Adds such an instance. There is none yet: a factory that runs inside itself is a cycle.
   func insert(_ instance: Instance, of provider: UInt) {
-    if unsafe shared.find(provider) != nil { return }
     unsafe shared.insert(Element(key: provider, instance: instance), initialCapacity: 16)
   }
 
@@ -83,6 +82,7 @@ final class Graph: @unchecked Sendable {
 
 extension Resolution {
   /// The graph in which this thread makes something now. It is made when it is first needed.
+  @inline(__always)
   var presentGraph: Graph {
     if let graph = unsafe graph { return graph }
     unsafe hasRemains = true
@@ -108,12 +108,12 @@ extension Resolution {
     return arguments == nil ? graph.find(provider.id) : graph.keeper(of: provider, arguments).present
   }
 
-  /// Adds a new instance to the graph. If the graph has one already, that one stays the answer.
+  /// Adds a new instance to the graph.
   func share(_ instance: Instance, of provider: Provider, with arguments: ArgumentKey?) {
     guard arguments != nil else { return presentGraph.insert(instance, of: provider.id) }
     let keeper = presentGraph.keeper(of: provider, arguments)
     Tree.change { garbage in
-      if keeper.kept == nil { keeper.cache?.keep(InstanceEntry(instance, provider, isWeak: false), &garbage) }
+      keeper.cache?.keep(InstanceEntry(instance, provider, isWeak: false), &garbage)
     }
   }
 }

@@ -107,7 +107,6 @@ class Provider: Entry, @unchecked Sendable {
 
   /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
-  final var argumentCount: Int { wanted?.count ?? 0 }
 
   /// Whether the provider has a closer. Constant once the provider has entered a context.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }

@@ -22,10 +22,6 @@ final class Resolution {
     let context: Unretained<UDIContext>
     /// Used only by this thread: other threads read only a frame's provider.
     let arguments: Arguments?
-    /// Whether the factory makes an instance that is kept, and so begins a graph of its own.
-    var beginsGraph = false
-    /// Whether the factory was called as part of a look. Used only if it begins a graph.
-    var wasLooking = false
   }
 
   /// The frames of the running factories and of the running completion, the outermost first. The frames of the
@@ -62,8 +58,6 @@ final class Resolution {
 
   /// The graph in which this thread makes something now; nil if it shares nothing yet. See `presentGraph`.
   @exclusivity(unchecked) var graph: Graph?
-  /// The graphs to return to, one for each frame that has begun its own.
-  @exclusivity(unchecked) private var outerGraphs: [Graph?] = []
 
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
@@ -142,33 +136,35 @@ extension Resolution {
   /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
 
+  /// Runs a creation of an instance that will be kept.
+  ///
+  /// The instance begins a graph of its own: the parts that are made for it are shared only among themselves. It must
+  /// not get parts that the link has made before: these might depend on the context that asks, which might end before
+  /// the instance does.
+  @inline(__always)
+  func running(_ creation: Creation, _ make: () throws -> Instance) rethrows -> Instance {
+    let outer = unsafe (isLooking, graph.take())
+    defer { unsafe (isLooking, graph) = outer }
+    // What is made only once is not part of a look.
+    if creation.happensOnce { isLooking = false }
+    return try make()
+  }
+
   /// Records that a factory begins.
   ///
-  /// An instance that will be kept begins a graph of its own: the parts that are made for it are shared only among
-  /// themselves. It must not get parts that the link has made before: these might depend on the context that asks,
-  /// which might end before the instance does.
-  ///
   /// - Parameters:
-  ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could
-  ///     then wait for it.
+  ///   - isKept: Whether the provider keeps the instance. Another thread could then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle`: see `rejectCycle`.
   @inline(__always)
   func push(
-    _ provider: Provider, for context: UDIContext, with arguments: Arguments?, creation: Creation?, isFresh: Bool
+    _ provider: Provider, for context: UDIContext, with arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
-      try rejectCycle(provider, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh)
+      try rejectCycle(provider, for: context, with: arguments, isKept: isKept, isFresh: isFresh)
     }
-    unsafe frames.append(
-      Frame(
-        provider: reference, context: Unretained(context), arguments: arguments, beginsGraph: creation != nil,
-        wasLooking: isLooking))
-    guard let creation else { return }
-    unsafe outerGraphs.append(graph.take())
-    // What is made only once is not part of a look.
-    if creation.happensOnce { isLooking = false }
+    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
   }
 
   /// Throws `ProviderFailure.cycle` if a factory must not begin: if it is already running for the same instance, or if
@@ -191,13 +187,11 @@ extension Resolution {
       // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
       // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs to a completion.
       // The graph has no instance yet, so the completion is for a fresh one, or for one of a different graph.
-      let isOfCompletion = unsafe index < completionFrames
-      let canBeTheSame = !isKept && !(isOfGraph && isOfCompletion)
       // All contexts share the graph's instance.
-      let isSame =
-        canBeTheSame && (isOfGraph || frame.context == contextReference)
-        && areSame(frame.arguments, arguments, for: provider)
-      if isSame { throw ProviderFailure.cycle(keys(from: index) + [provider.key]) }
+      let isSame = unsafe isOfGraph ? index >= completionFrames : frame.context == contextReference
+      if !isKept, isSame, areSame(frame.arguments, arguments, for: provider) {
+        throw ProviderFailure.cycle(keys(from: index) + [provider.key])
+      }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(keys(from: latest ?? index) + [provider.key]) }
     }
     if isTooDeep() { throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key]) }
@@ -214,10 +208,7 @@ extension Resolution {
   private var isDeep: Bool { unsafe frames.count >= 6 }
 
   /// Whether too many factories run inside one another, or too little stack is left for one more.
-  private func isTooDeep() -> Bool {
-    guard isDeep else { return false }
-    return unsafe frames.count >= Self.frameLimit || isStackLow()
-  }
+  private func isTooDeep() -> Bool { unsafe isDeep && (frames.count >= Self.frameLimit || isStackLow()) }
 
   /// Whether too little stack is left for one more factory.
   private func isStackLow() -> Bool {
@@ -234,11 +225,7 @@ extension Resolution {
   /// Records that the innermost factory has ended. If it was also the outermost one, ends the link.
   @inline(__always)
   func pop() {
-    let ended = unsafe frames.removeLast()
-    if ended.beginsGraph {
-      isLooking = ended.wasLooking
-      unsafe graph = outerGraphs.removeLast()
-    }
+    unsafe frames.removeLast()
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 

@@ -1,21 +1,11 @@
 /// A request for an instance that only `obtain` can fulfil, because the factory is asynchronous.
-final class Unmade: @unchecked Sendable {
-  // Unchecked: all properties are constants. Only one task at a time uses the arguments, which need not be `Sendable`.
+struct Unmade: Sendable {
   let provider: AsyncFactory
   let context: UDIContext
   let arguments: KeptArguments?
   /// The calls of synchronous factories that need the instance, the outermost first. Empty if the request was not made
   /// during an `obtain`.
   let askers: [RunningCall]
-
-  init(
-    _ provider: AsyncFactory, for context: UDIContext, with arguments: KeptArguments?, askedBy askers: [RunningCall]
-  ) {
-    self.provider = provider
-    self.context = context
-    self.arguments = arguments
-    self.askers = askers
-  }
 
   /// Returns the instance, after making it if there is none.
   ///
