@@ -88,7 +88,7 @@ final class Closing: Activity, @unchecked Sendable {
         closer.isClosing = true
         providers.append((provider, closer, position))
       }
-      if let creation = provider.creation { underWay.append(creation) }
+      if let creation = unsafe provider.creation { underWay.append(creation) }
       underWay += provider.caches?.all.compactMap(\.creation) ?? []
       provider.leaveIfEnding(&garbage)
     }

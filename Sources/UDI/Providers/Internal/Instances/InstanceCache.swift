@@ -189,16 +189,6 @@ extension Provider {
     Tree.change { garbage in caches?.endSweep(empty, &garbage) }
   }
 
-  /// Drops all instances that caches keep or that are being made for them. Call this under the tree lock.
-  final func dropCaches(_ garbage: inout Garbage) {
-    guard let caches else { return }
-    let all = caches.all
-    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
-    // has been reset, it makes other threads wait.
-    if sharing != .custom { caches.discardAll(&garbage) }
-    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
-  }
-
   /// The user's storages. Call this under the tree lock.
   final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
 

@@ -128,8 +128,8 @@ extension InstanceKeeper {
 
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation? {
-    get { if let cache { cache.creation } else { provider.creation } }
-    nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
+    get { if let cache { cache.creation } else { unsafe provider.creation } }
+    nonmutating set { if let cache { cache.creation = newValue } else { unsafe provider.creation = newValue } }
   }
 
   /// Ends a creation, to which the keeper then no longer refers. If a task makes the instance, it wakes those that wait
@@ -190,9 +190,7 @@ extension Provider {
   /// to the provider, unless they refer to a binding, which takes precedence.
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }
-    entry.node = node
-    entry.serial = serial
-    entry.comesFromLook = comesFromLook
+    adopt(entry)
     shown = entry
     guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)

@@ -139,7 +139,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       if hasFailed { forgetFailure() }
       if hasCompletion {
-        thread.read { $0.atEnd(Resolution.Completion(self, instance, for: context, with: arguments)) }
+        thread.read { $0.atEnd(complete: instance, of: self, for: context, with: arguments) }
       }
       // Step 5.
       if let creation {
@@ -176,7 +176,8 @@ final class Factory: Provider, @unchecked Sendable {
     return error
   }
 
-  override func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
+  /// Calls the completion. This happens at the end of the outermost link.
+  func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
     closures?.value.complete?(context, instance, arguments)
   }
 }

@@ -42,7 +42,7 @@ final class Obtaining: Sendable {
         // The lookup itself has found an asynchronous factory.
         guard let made = try await unmade.obtain() else { continue }
         // If the instance is not of the requested type, it is released here, on its own actor.
-        return try withExtendedLifetime(made) { own(try exact(made.value, unmade)) }
+        return try withExtendedLifetime(made) { OwnedInstance(try exact(made.value, unmade), request.reach) }
       } catch {
         if let unmade = try attempts.next(after: error) { try await supply(unmade, after: error, attempts) }
       }
@@ -105,10 +105,6 @@ final class Obtaining: Sendable {
     return exact
   }
 
-  private func own(_ instance: Instance) -> OwnedInstance {
-    OwnedInstance(instance, request.reach)
-  }
-
   // MARK: - One attempt
 
   /// Makes an attempt on the actor that it belongs on, or on the caller's.
@@ -125,15 +121,15 @@ final class Obtaining: Sendable {
   /// Makes an attempt on this thread.
   @inline(never)
   private func attemptHere(_ attempts: ObtainingAttempts, _ call: RunningCall?) throws -> OwnedInstance {
-    func lookUp<Dependency>(_ type: Dependency.Type) throws -> Instance {
+    func lookUp<Dependency>(_ type: Dependency.Type) throws -> OwnedInstance {
       let found: Dependency = try context.provided(request, with: arguments?.arguments)
-      return Instance(found)
+      return OwnedInstance(Instance(found), request.reach)
     }
     defer { withExtendedLifetime(arguments) {} }
     // There might be no provider yet.
     Resolution.prepare()
     let instance = try Resolution.current.object.running(attempts) {
-      if let call { try call.run() } else { own(try _openExistential(request.type, do: lookUp)) }
+      if let call { try call.run() } else { try _openExistential(request.type, do: lookUp) }
     }
     if let unmade = attempts.kept {
       // A factory did without an asynchronous instance that `obtain` could have made for it.

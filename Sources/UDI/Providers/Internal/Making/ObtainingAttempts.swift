@@ -4,21 +4,20 @@ final class ObtainingAttempts: @unchecked Sendable {
   // Unchecked: one thread at a time uses this object: the one on which an attempt runs, and then the task that has
   // begun it. If the task is cancelled while the attempt runs on an actor, the task does not use it any more.
 
-  /// How many attempts there can be. More would probably mean that a factory asks with other arguments each time.
+  /// How much can be made. More would probably mean that a factory asks with other arguments each time.
   private static var limit: Int { 1000 }
 
-  /// The actor on which the next attempt is made; nil for the caller's.
-  private(set) var actor: (any Actor)?
   /// The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because the
   /// provider might be replaced in the meantime by one that belongs to a different actor.
-  private var triedActors: [any Actor]
+  private var actors: [any Actor]
+  /// The actor on which the next attempt is made; nil for the caller's.
+  var actor: (any Actor)? { actors.last }
   /// What the attempts share under the lifetime `.graph`.
   let graph: Graph
   /// What has been made. It is held, so that factories find it even if its lifetime is weak.
   var held: [OwnedInstance] = []
   /// What has been found for initialisers that then missed something, in the order in which they were called.
   private var found: [FoundParameters] = []
-  private var count = 0
   /// What the last attempt has missed and, if it was an initialiser's parameter, those before it and their number.
   private var last: (unmade: Unmade, found: FoundParameters?, count: Int)?
 
@@ -28,8 +27,7 @@ final class ObtainingAttempts: @unchecked Sendable {
   fileprivate var unkept: Unmade?
 
   init(on actor: (any Actor)? = nil, sharing graph: Graph) {
-    self.actor = actor
-    triedActors = actor.map { [$0] } ?? []
+    actors = actor.map { [$0] } ?? []
     self.graph = graph
   }
 
@@ -57,18 +55,17 @@ final class ObtainingAttempts: @unchecked Sendable {
   func next(after error: any Error) throws -> Unmade? {
     if error is CancellationError { throw error }
     // An instance that is not kept can only be given to an initialiser.
-    if let unmade = unkept.flatMap({ parameters(beside: $0) == nil ? nil : $0 }) ?? kept, count < Self.limit {
+    if let unmade = unkept.flatMap({ parameters(beside: $0) == nil ? nil : $0 }) ?? kept, held.count < Self.limit {
       let found = parameters(beside: unmade)
       let missed = (unmade: unmade, found: found, count: found?.parameters.count ?? 0)
       let isNew = last.map { !$0.unmade.isSame(as: unmade) || $0.found !== found || $0.count != missed.count } ?? true
-      (last, count) = (missed, count + 1)
+      last = missed
       if isNew { return unmade }
     }
     guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
-      !triedActors.contains(where: { $0 === next })
+      !actors.contains(where: { $0 === next })
     else { throw error }
-    triedActors.append(next)
-    actor = next
+    actors.append(next)
     return nil
   }
 

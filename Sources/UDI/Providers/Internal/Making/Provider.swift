@@ -27,7 +27,9 @@ class Provider: Entry, @unchecked Sendable {
   /// that is gone. Set when the provider enters a context, and 0 before.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
-  @exclusivity(unchecked) private final var uncheckedCreation: Creation?
+  /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
+  /// soon as a reset has dropped the creation, because its instance will not be kept. Guarded by the tree lock.
+  @exclusivity(unchecked) final var creation: Creation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor.
@@ -115,9 +117,6 @@ class Provider: Entry, @unchecked Sendable {
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
-
-  /// Calls the completion, if there is one. Called at the end of the outermost link.
-  func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {}
 }
 
 extension Provider: CustomStringConvertible {
@@ -160,13 +159,6 @@ extension Provider {
     return new
   }
 
-  /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
-  /// soon as a reset has dropped the creation, because its instance will not be kept.
-  final var creation: Creation? {
-    get { unsafe uncheckedCreation }
-    set { unsafe uncheckedCreation = newValue }
-  }
-
   /// Whether the provider has instance caches.
   final var hasCaches: Bool { unsafe uncheckedExtras?.caches?.isEmpty == false }
 
@@ -196,6 +188,13 @@ extension Provider {
     unsafe uncheckedHasCloser = true
   }
 
+  /// Gives the entry for an instance what it has in common with the provider.
+  final func adopt(_ entry: InstanceEntry) {
+    entry.node = node
+    entry.serial = serial
+    entry.comesFromLook = comesFromLook
+  }
+
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
   final var current: Entry { shown ?? self }
 
@@ -216,11 +215,7 @@ extension Provider {
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
     // too.
-    if showsInstance {
-      shown?.node = node
-      shown?.serial = serial
-      shown?.comesFromLook = comesFromLook
-    }
+    if let shown { adopt(shown) }
   }
 
   /// Drops all instances that the provider keeps: by itself, in its caches, and those that have yet to be closed (see
@@ -232,6 +227,11 @@ extension Provider {
     // A reset does not drop what `provide` was given.
     if hasCloser, !(isReset && closer?.isOfProvided == true) { dropUnclosed(&garbage) { _ in true } }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
-    dropCaches(&garbage)
+    guard let caches else { return }
+    let all = caches.all
+    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays, because whoever wants
+    // a newer instance may have to wait until an older one has been stored.
+    if sharing != .custom { caches.discardAll(&garbage) }
+    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
   }
 }

@@ -24,8 +24,8 @@ final class Resolution {
     let arguments: Arguments?
   }
 
-  /// The frames of the running factories and of the running completion, the outermost first. The frames of the
-  /// completions that led to the running one come first (see `complete()`). Only this thread writes the frames. Other
+  /// The frames of the running factories and completions, the outermost first. The frames of completions come first (see
+  /// `complete`). Only this thread writes the frames. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
   /// it enters what it waits for (`Activity.enter`) under the same lock.
   @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
@@ -61,10 +61,7 @@ final class Resolution {
 
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
-  /// The index of the completion that is running; nil if none is.
-  @exclusivity(unchecked) private var runningCompletion: Int?
-  /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
-  /// `complete()`.
+  /// How many of the frames belong to completions rather than to factories. These are the outermost ones.
   @exclusivity(unchecked) private var completionFrames = 0
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) var hasRemains = false
@@ -106,23 +103,14 @@ final class Resolution {
 
   /// A call of a completion for one new instance, to be made at the end of the outermost link.
   struct Completion {
-    let provider: Provider
+    let provider: Factory
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
-    /// If the instance was made while another completion ran, the index of that completion in `completions`.
-    fileprivate var cause: Int?
     /// Whether the instance was made as part of a look.
-    fileprivate var isOfLook = false
+    let isOfLook: Bool
     /// The graph in which the instance was made.
-    fileprivate var graph: Graph?
-
-    init(_ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
-      self.provider = provider
-      self.instance = instance
-      self.context = context
-      self.arguments = arguments.map { KeptArguments($0) }
-    }
+    let graph: Graph
   }
 }
 
@@ -229,13 +217,15 @@ extension Resolution {
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
-  /// Adds a completion, to be called at the end of the outermost link.
-  func atEnd(_ completion: Completion) {
+  /// Notes that the completion has to be called for a new instance at the end of the outermost link.
+  func atEnd(
+    complete instance: Instance, of provider: Factory, for context: UDIContext, with arguments: Arguments?
+  ) {
     unsafe hasRemains = true
-    var completion = completion
-    completion.cause = unsafe runningCompletion
-    (completion.isOfLook, completion.graph) = (isLooking, presentGraph)
-    unsafe completions.append(completion)
+    unsafe completions.append(
+      Completion(
+        provider: provider, instance: instance, context: context, arguments: arguments.map { KeptArguments($0) },
+        isOfLook: isLooking, graph: presentGraph))
   }
 
   /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, ends the graph.
@@ -245,57 +235,39 @@ extension Resolution {
     // a new outermost link.
     let ended = unsafe graph
     var called: [Completion] = []
-    if unsafe !completions.isEmpty { called = complete() }
+    if unsafe !completions.isEmpty { complete(&called) }
     unsafe hasRemains = false
     // If the link is an attempt of `obtain`, the next attempt shares with it.
     unsafe graph = obtaining?.graph
     withExtendedLifetime((ended, called)) {}
   }
 
-  /// Calls the completions. A completion may link, which may append further completions; these are called as well.
+  /// Calls the completions. A completion may link, which may add further completions; these are called before the next
+  /// one.
   ///
-  /// While a completion runs, it has a frame, just like a factory. If the completion was caused by another one, the
-  /// frames of those that led to it come before its own. An endless chain of completions is therefore detected in the
-  /// same way as an endless chain of factories.
+  /// While a completion runs, and those that it has caused, it has a frame, just like a factory. An endless chain of
+  /// completions is therefore detected in the same way as an endless chain of factories.
   ///
-  /// - Returns: The completions that were called, for the caller to release.
-  private func complete() -> [Completion] {
-    var next = 0
-    while unsafe next < completions.count {
-      let completion = unsafe completions[next]
-      unsafe runningCompletion = next
-      unsafe graph = completion.graph
-      pushFrames(leadingTo: next)
-      looking(completion.isOfLook) {
-        completion.provider.complete(
-          completion.instance, for: completion.context, with: completion.arguments?.arguments)
-      }
-      unsafe completionFrames = 0
-      unsafe frames.removeAll(keepingCapacity: true)
-      next += 1
-    }
-    unsafe runningCompletion = nil
-    var called: [Completion] = []
-    unsafe swap(&called, &completions)
-    return called
-  }
-
-  private func pushFrames(leadingTo completion: Int) {
-    var chain: [Int] = []
-    var next: Int? = completion
-    while let index = next {
-      chain.append(index)
-      next = unsafe completions[index].cause
-    }
-    for index in chain.reversed() {
-      // The frame does not retain what it refers to; `completions` keeps the objects alive.
-      let cause = unsafe completions[index]
+  /// - Parameter called: The completions that were called are added to these, for the caller to release.
+  private func complete(_ called: inout [Completion]) {
+    var batch: [Completion] = []
+    unsafe swap(&batch, &completions)
+    called += batch
+    for completion in batch {
+      let arguments = completion.arguments?.arguments
+      // The frame does not retain what it refers to; `called` keeps the objects alive.
       unsafe frames.append(
         Frame(
-          provider: Unretained(cause.provider), context: Unretained(cause.context),
-          arguments: cause.arguments?.arguments))
+          provider: Unretained(completion.provider), context: Unretained(completion.context), arguments: arguments))
+      unsafe completionFrames = frames.count
+      unsafe graph = completion.graph
+      looking(completion.isOfLook) {
+        completion.provider.complete(completion.instance, for: completion.context, with: arguments)
+      }
+      complete(&called)
+      unsafe frames.removeLast()
+      unsafe completionFrames = frames.count
     }
-    unsafe completionFrames = frames.count
   }
 
   /// Whether this thread is running a factory or a completion that was given the node's context.
