@@ -307,9 +307,9 @@ extension UDIContext {
     onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
     let isolation = Isolation.of(actor, in: nil, at: site)
-    let make = isolation.owned(make)
+    let make = ActorOwned(make, by: isolation.actor)
     let completion = onCreate.map { onCreate -> AsyncFactory.Completion in
-      let onCreate = Isolation.of(onCreate.isolation, in: nil, at: site).owned(onCreate)
+      let onCreate = ActorOwned(onCreate, by: onCreate.isolation)
       return { context, instance, _ in
         guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
         await onCreate.value(context, dependency)

@@ -83,16 +83,6 @@ extension Provider {
     closer?.unclosed.append((OwnedInstance(instance, reach), number))
   }
 
-  /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
-  /// factory ran. Also reports the instance, if it still has to be closed. If the context is being closed, the instance
-  /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
-  ///
-  /// - Parameter number: The instance's number in the order in which instances are closed, if it has one.
-  final func dropUnkept(_ number: UInt64?, _ garbage: inout Garbage) {
-    dropUnclosed(&garbage) { $0 == number }
-    leaveIfEnding(&garbage)
-  }
-
   /// Drops instances that have not been closed, and reports them. Does nothing while the context is being closed. Call
   /// this under the tree lock.
   ///

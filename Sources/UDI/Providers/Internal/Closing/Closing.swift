@@ -153,8 +153,8 @@ final class Closing: Activity, @unchecked Sendable {
     let start = ContinuousClock.now
     var failure: (any Error)?
     let path = context.fullPath
-    let call = AsyncCall(ofCloserOf: provider, in: self)
     do {
+      let call = try AsyncCall(provider, beginning: self)
       defer { call.end() }
       try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {

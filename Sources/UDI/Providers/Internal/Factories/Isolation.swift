@@ -103,12 +103,6 @@ struct Isolation: Sendable {
     return Resolution.present?.read { $0.actor === actor } ?? false
   }
 
-  /// Wraps a closure that belongs to the actor, so that it is released on the actor, because it might hold objects that
-  /// are not `Sendable`.
-  func owned<Closure>(_ closure: Closure) -> ActorOwned<Closure> {
-    ActorOwned(closure, by: actor)
-  }
-
   /// The actor's name in messages.
   var name: String { actor.map(Self.describe) ?? "no actor" }
 

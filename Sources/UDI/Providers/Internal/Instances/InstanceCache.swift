@@ -33,7 +33,8 @@ final class InstanceCache: @unchecked Sendable {
     var new: InstanceCache?
     while true {
       let present = Tree.change { _ in caches.find(arguments) }
-      if let found = present.first(where: { $0.arguments == arguments }) { return (found, false) }
+      // The oldest comes first: `==` may itself look up what it has to be equal to.
+      if let found = present.last(where: { $0.arguments == arguments }) { return (found, false) }
       let added = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
       new = added
       // In the meantime, another thread might have added a cache for the same arguments.
@@ -48,16 +49,11 @@ final class InstanceCache: @unchecked Sendable {
 
   // MARK: - Under the tree lock
 
-  func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
-    forgetKept(&garbage)
-    kept = entry
-  }
-
-  /// Forgets the entry for the instance that the cache keeps. (`Provider.forget` does so for a provider that keeps an
-  /// instance by itself.)
-  func forgetKept(_ garbage: inout Garbage) {
+  /// Keeps an instance, or none, and forgets the previous one. (`Provider.show` and `Provider.forget` do so for a
+  /// provider that keeps an instance by itself.)
+  func keep(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     if let kept { garbage.add(kept) }
-    kept = nil
+    kept = entry
   }
 
   /// Marks the cache as discarded. `InstanceCaches`, which calls this, also takes it out of its list.
@@ -108,26 +104,25 @@ final class InstanceCaches: @unchecked Sendable {
     count += 1
   }
 
-  private func planSweep() { nextSweep = max(32, count * 2) }
-
-  /// Begins a sweep, which discards the caches that keep no instance and are making none.
+  /// If there are many caches, discards those that keep no instance and are making none. Do not call this under a lock,
+  /// because it asks users' storages.
   ///
-  /// - Returns: The caches whose storages, if they have any, the caller has to check, with no lock held, before it
-  ///   calls `endSweep`. Empty if no sweep begins, because it is too early, or because all caches are making something.
-  func beginSweep() -> [InstanceCache] {
-    guard count > nextSweep else { return [] }
-    let atRest = all.filter(\.isAtRest)
-    guard !atRest.isEmpty else { return [] }
-    // No other sweep begins before this one has ended.
-    nextSweep = .max
-    for cache in atRest { cache.custom?.isIdle = true }
-    return atRest
-  }
-
-  /// Discards the given caches, whose storages were empty if they have any, except those that are in use.
-  func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
-    for cache in empty where !cache.isInUse(&garbage) && cache.custom?.isIdle != false { discard(cache, &garbage) }
-    planSweep()
+  /// - Parameter new: A cache that is about to be used, and is not discarded.
+  func sweep(sparing new: InstanceCache) {
+    let atRest = Tree.change { _ -> [InstanceCache] in
+      guard count > nextSweep else { return [] }
+      let atRest = all.filter(\.isAtRest)
+      // No other sweep begins before this one has ended.
+      if !atRest.isEmpty { nextSweep = .max }
+      for cache in atRest { cache.custom?.isIdle = true }
+      return atRest
+    }
+    if atRest.isEmpty { return }
+    let empty = atRest.filter { $0 !== new && $0.custom?.load() == nil }
+    Tree.change { garbage in
+      for cache in empty where !cache.isInUse(&garbage) && cache.custom?.isIdle != false { discard(cache, &garbage) }
+      nextSweep = max(32, count * 2)
+    }
   }
 
   /// Discards a cache that is not in use: nothing finds it any more, and whatever is about to use it looks for another
@@ -151,7 +146,7 @@ final class InstanceCaches: @unchecked Sendable {
     }
     caches = ObjectTable()
     count = 0
-    planSweep()
+    nextSweep = 32
   }
 
   @inline(never)
@@ -176,17 +171,6 @@ extension Provider {
     let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
     return InstanceKeeper(provider: self, cache: cache).present != nil
-  }
-
-  /// Discards caches that are not in use, if there are many caches. Do not call this under a lock, because it asks
-  /// users' storages.
-  ///
-  /// - Parameter new: A cache that is about to be used, and is not discarded.
-  final func sweepCaches(sparing new: InstanceCache) {
-    let candidates = Tree.change { _ in caches?.beginSweep() ?? [] }
-    if candidates.isEmpty { return }
-    let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }
-    Tree.change { garbage in caches?.endSweep(empty, &garbage) }
   }
 
   /// The user's storages. Call this under the tree lock.

@@ -50,7 +50,7 @@ extension InstanceKeeper {
       guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
       if let kept {
         if let instance = kept.instance { return .found(instance) }
-        if let cache { cache.forgetKept(&garbage) } else { provider.forget(kept, &garbage) }
+        if let cache { cache.keep(nil, &garbage) } else { provider.forget(kept, &garbage) }
       }
       custom?.isIdle = false
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
@@ -103,7 +103,9 @@ extension InstanceKeeper {
         provider.noteUnclosed(instance, number)
       }
       guard let node = provider.node, isCurrent else {
-        return provider.dropUnkept(creation.closingNumber, &garbage)
+        // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
+        provider.dropUnclosed(&garbage) { $0 == creation.closingNumber }
+        return provider.leaveIfEnding(&garbage)
       }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
         AuditNotice.note(instance.object, as: provider, in: node, &garbage)
@@ -115,7 +117,9 @@ extension InstanceKeeper {
         provider.leaveIfEnding(&garbage)
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
-      if servesAllLookups, provider.isAsynchronous { node.notifyWatchers(ofInstanceOf: provider) }
+      if servesAllLookups, provider.isAsynchronous {
+        for key in [provider.keyID] + provider.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+      }
     }
   }
 }
@@ -159,16 +163,8 @@ extension InstanceKeeper {
       garbage.add(creation)
     }
     creation = nil
-    if let cache { cache.forgetKept(&garbage) } else { provider.forget(provider.shown, &garbage) }
+    if let cache { cache.keep(nil, &garbage) } else { provider.forget(provider.shown, &garbage) }
     if let custom { garbage.add(custom.reset()) }
-  }
-}
-
-extension Node {
-  /// Notifies the watchers of a provider's key and of the keys of its aliases, here and above.
-  fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
-    notifyWatchersHereAndAbove(of: provider.keyID)
-    for alias in provider.aliases { notifyWatchersHereAndAbove(of: alias.keyID) }
   }
 }
 
@@ -182,7 +178,7 @@ extension Provider {
     // Usually there is no other cache with the same hash.
     if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
     let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)
-    if isNew { sweepCaches(sparing: cache) }
+    if isNew { caches.sweep(sparing: cache) }
     return InstanceKeeper(provider: self, cache: cache)
   }
 

@@ -36,17 +36,19 @@ final class AsyncCall: @unchecked Sendable {
   private static var depthLimit: Int { 1000 }
 
   /// - Parameters:
-  ///   - context: The context that the factory is given.
+  ///   - provider: The provider whose factory or closer is called.
+  ///   - context: The context that the factory is given; nil for a closer, which is given none.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
-  ///   - graph: The graph that the instance is made in.
-  ///   - creation: The creation that begins with this call; nil if the call is part of the asker's creation.
+  ///   - graph: The graph that the instance is made in; nil for a closer.
+  ///   - activity: The creation that begins with this call, or the run of `close()` that calls the closer; nil if the
+  ///     call is part of the asker's activity.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
-    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, in graph: Graph,
-    beginning creation: Creation?, askedBy asker: AsyncCall?, through keys: [KeyIdentity]
+    _ provider: Provider, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
+    beginning activity: Activity?, askedBy asker: AsyncCall? = nil, through keys: [KeyIdentity] = []
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
@@ -54,30 +56,16 @@ final class AsyncCall: @unchecked Sendable {
     keysFromAsker = asker == nil ? [] : keys
     self.graph = graph
     depth = (asker?.depth ?? 0) + 1
-    nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
+    nodeAddress = context?.withNode { unsafe UInt(bitPattern: $0.address) } ?? 0
     Self.exist.store(true, ordering: .relaxed)
-    activity = creation ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
+    self.activity = activity ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
     self.provider = provider
     self.arguments = arguments
     // Arguments that cannot be compared count as different.
-    if creation == nil, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
+    if activity == nil, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit {
       throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10)))
     }
-  }
-
-  /// Begins a call of a provider's closer.
-  ///
-  /// - Parameter closing: The run of `close()` that calls the closer.
-  init(ofCloserOf provider: Provider, in closing: Closing) {
-    asker = nil
-    graph = nil
-    keysFromAsker = []
-    depth = 1
-    nodeAddress = 0
-    self.provider = provider
-    activity = closing
-    Self.exist.store(true, ordering: .relaxed)
   }
 
   private func rejectCycle(_ provider: Provider) throws {

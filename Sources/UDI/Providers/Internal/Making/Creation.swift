@@ -27,6 +27,8 @@ class Creation: Activity, @unchecked Sendable {
   /// The thread that makes the instance; nil if a task does. The reference is unowned: it is used only before the
   /// creation ends, which happens on that thread.
   private let thread: Unretained<Resolution>?
+  /// Whether the current thread makes the instance.
+  final var isOfThisThread: Bool { thread == Resolution.current }
   /// The creation that the thread began before this one, and that it has not ended.
   fileprivate final var outer: Creation?
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation

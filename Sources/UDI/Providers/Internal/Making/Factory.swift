@@ -149,18 +149,15 @@ final class Factory: Provider, @unchecked Sendable {
       }
       return instance
     } catch {
-      // If the factory missed something only because that belongs to a different actor, or has to be waited for,
-      // another thread might succeed.
-      let mightSucceedElsewhere = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, with: arguments, creation: creation, mightSucceedElsewhere: mightSucceedElsewhere)
+      let hasMissed = thread.read { $0.missesOnlyHere } != misses
+      throw fail(error, with: arguments, creation: creation, mightSucceedElsewhere: hasMissed)
     }
   }
 
   /// Records that the factory has failed, and ends the creation.
   ///
-  /// - Parameter mightSucceedElsewhere: Whether the factory missed something that other threads or tasks might get. A
-  ///   thread that waits might run on the actor that was lacking, or its lookup might be part of `obtain`, which can
-  ///   wait for an asynchronous factory.
+  /// - Parameter mightSucceedElsewhere: Whether the factory missed something that belongs to a different actor, or has
+  ///   to be waited for. A thread that waits might run on that actor, or be part of `obtain`.
   /// - Returns: The error for the caller.
   private func fail(
     _ error: any Error, with arguments: Arguments?, creation: Creation?, mightSucceedElsewhere: Bool

@@ -11,8 +11,8 @@ final class Graph: @unchecked Sendable {
   private var caches = ObjectTable<InstanceCaches>()
   /// Whether `end` has been called.
   private var hasEnded = false
-  /// Whether there might be instances that are not `Sendable` in `shared`, because an attempt ran on the main actor.
-  private var belongsToMainActor = false
+  /// Whether there are instances in `shared` that are not `Sendable`.
+  @exclusivity(unchecked) private var belongsToMainActor = false
 
   // Not private, because otherwise the compiler (Swift 6.3) crashes.
   struct Element: CompactTableElement {
@@ -23,7 +23,7 @@ final class Graph: @unchecked Sendable {
   }
 
   deinit {
-    guard belongsToMainActor, !MainActorCheck.isOnMainActor else { return }
+    guard unsafe belongsToMainActor, !MainActorCheck.isOnMainActor else { return }
     let carrier = Graph()
     unsafe swap(&carrier.shared, &shared)
     releaseOnMainActor(carrier)
@@ -36,13 +36,9 @@ final class Graph: @unchecked Sendable {
   func find(_ provider: UInt) -> Instance? { unsafe shared.find(provider)?.element.instance }
 
   /// Adds such an instance. There is none yet: a factory that runs inside itself is a cycle.
-  func insert(_ instance: Instance, of provider: UInt) {
-    unsafe shared.insert(Element(key: provider, instance: instance), initialCapacity: 16)
-  }
-
-  /// Notes that an attempt has ended here.
-  func noteAttempt() {
-    if unsafe !belongsToMainActor && !shared.isEmpty { belongsToMainActor = MainActorCheck.isOnMainActor }
+  func insert(_ instance: Instance, of provider: Provider) {
+    if provider.reach == .mainActor { unsafe belongsToMainActor = true }
+    unsafe shared.insert(Element(key: provider.id, instance: instance), initialCapacity: 16)
   }
 
   // MARK: - For threads and tasks. Do not call these under a lock
@@ -110,7 +106,7 @@ extension Resolution {
 
   /// Adds a new instance to the graph.
   func share(_ instance: Instance, of provider: Provider, with arguments: ArgumentKey?) {
-    guard arguments != nil else { return presentGraph.insert(instance, of: provider.id) }
+    guard arguments != nil else { return presentGraph.insert(instance, of: provider) }
     let keeper = presentGraph.keeper(of: provider, arguments)
     Tree.change { garbage in
       keeper.cache?.keep(InstanceEntry(instance, provider, isWeak: false), &garbage)

@@ -129,7 +129,10 @@ final class Obtaining: Sendable {
     // There might be no provider yet.
     Resolution.prepare()
     let instance = try Resolution.current.object.running(attempts) {
-      if let call { try call.run() } else { try _openExistential(request.type, do: lookUp) }
+      guard let call else { return try _openExistential(request.type, do: lookUp) }
+      let made = try call.provider.instance(for: call.context, with: call.arguments?.arguments, isFresh: false)
+      guard let made else { throw ProviderFailure.nothing }
+      return OwnedInstance(made, call.provider.reach)
     }
     if let unmade = attempts.kept {
       // A factory did without an asynchronous instance that `obtain` could have made for it.

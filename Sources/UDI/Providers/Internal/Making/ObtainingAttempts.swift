@@ -5,7 +5,7 @@ final class ObtainingAttempts: @unchecked Sendable {
   // begun it. If the task is cancelled while the attempt runs on an actor, the task does not use it any more.
 
   /// How much can be made. More would probably mean that a factory asks with other arguments each time.
-  private static var limit: Int { 1000 }
+  private static var limit: Int { 10_000 }
 
   /// The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because the
   /// provider might be replaced in the meantime by one that belongs to a different actor.
@@ -108,14 +108,6 @@ final class RunningCall: Sendable, Equatable {
   static func == (left: RunningCall, right: RunningCall) -> Bool {
     left.provider === right.provider && left.context === right.context
   }
-
-  /// Asks the provider for the instance once more.
-  func run() throws -> OwnedInstance {
-    guard let instance = try provider.instance(for: context, with: arguments?.arguments, isFresh: false) else {
-      throw ProviderFailure.nothing
-    }
-    return OwnedInstance(instance, provider.reach)
-  }
 }
 
 /// The first parameters of an initialiser that `register(using:)` was given, which have been found although another one
@@ -137,10 +129,7 @@ extension Resolution {
   func running(_ attempt: ObtainingAttempts, _ body: () throws -> OwnedInstance) rethrows -> OwnedInstance {
     let outer = unsafe (obtaining, graph)
     unsafe (obtaining, graph) = (attempt, attempt.graph)
-    defer {
-      unsafe (obtaining, graph) = outer
-      attempt.graph.noteAttempt()
-    }
+    defer { unsafe (obtaining, graph) = outer }
     return try body()
   }
 
@@ -151,7 +140,7 @@ extension Resolution {
   /// the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
+    if unmade.provider.keeps { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
   }
 
   /// What earlier attempts have found for the initialiser that is running; nil unless `obtain` is looking something up.

@@ -119,10 +119,6 @@ class Provider: Entry, @unchecked Sendable {
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 }
 
-extension Provider: CustomStringConvertible {
-  final var description: String { key.description }
-}
-
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
 extension Provider {

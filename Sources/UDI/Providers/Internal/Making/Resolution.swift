@@ -74,9 +74,6 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
-  /// The modules that this thread is installing, the innermost last. Used only by this thread.
-  var installations: [Installation] = []
-
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
   /// The listeners that this thread is calling: a bit for each. Used only by this thread.
@@ -182,7 +179,9 @@ extension Resolution {
       }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(keys(from: latest ?? index) + [provider.key]) }
     }
-    if isTooDeep() { throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key]) }
+    if unsafe isDeep && (frames.count >= Self.frameLimit || isStackLow()) {
+      throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key])
+    }
   }
 
   /// Whether two sets of arguments for the given provider are equal. Arguments that are not `Hashable` cannot be
@@ -194,9 +193,6 @@ extension Resolution {
 
   /// Whether so many factories run inside one another that the depth of the stack has to be checked.
   private var isDeep: Bool { unsafe frames.count >= 6 }
-
-  /// Whether too many factories run inside one another, or too little stack is left for one more.
-  private func isTooDeep() -> Bool { unsafe isDeep && (frames.count >= Self.frameLimit || isStackLow()) }
 
   /// Whether too little stack is left for one more factory.
   private func isStackLow() -> Bool {

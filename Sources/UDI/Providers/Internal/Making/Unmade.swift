@@ -16,9 +16,6 @@ struct Unmade: Sendable {
     return instance.map { OwnedInstance($0, provider.reach) }
   }
 
-  /// Whether the provider keeps its instances, so that a synchronous lookup finds this one afterwards.
-  var isKept: Bool { provider.keeps }
-
   /// Whether both requests ask the same provider for the same instance.
   func isSame(as other: Unmade) -> Bool {
     provider === other.provider
