@@ -5,7 +5,7 @@ final class ObtainingAttempts: @unchecked Sendable {
   // begun it. If the task is cancelled while the attempt runs on an actor, the task does not use it any more.
 
   /// How much can be made. More would probably mean that a factory asks with other arguments each time.
-  private static var limit: Int { 10_000 }
+  private static var limit: Int { 4000 }
 
   /// The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because the
   /// provider might be replaced in the meantime by one that belongs to a different actor.

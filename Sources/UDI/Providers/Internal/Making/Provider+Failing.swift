@@ -9,7 +9,7 @@ final class FactoryFailure: Sendable {
   let cause: UDIExplanation.Cause?
   /// The types of the arguments that the factory was given.
   let argumentTypes: [Any.Type]
-  /// When the factory failed.
+  /// When the factory failed. If it returned nil several times in a row, the time of the first nil.
   let time = ContinuousClock.now
 
   /// Do not call this under a lock: the error's description is user code.
@@ -40,6 +40,8 @@ final class FactoryFailure: Sendable {
 extension Provider {
   /// Records that the factory, or an alias's cast, has failed. Do not call this under a lock.
   final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
+    // Some factories often return nil, so no lock is taken if the last record says the same.
+    if case ProviderFailure.returnedNil = error, hasReturnedNil.load(ordering: .relaxed) { return }
     if let failure = FactoryFailure(error, arguments) { note(failure) }
   }
 
@@ -52,6 +54,7 @@ extension Provider {
       if let lastFailure { garbage.add(lastFailure) }
       lastFailure = failure
       hasFailure.store(failure != nil, ordering: .relaxed)
+      hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
     }
   }
 

@@ -41,6 +41,8 @@ class Provider: Entry, @unchecked Sendable {
   private let usesDefaultLifetime: Bool
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
+  /// Whether that failure is that the factory returned nil.
+  let hasReturnedNil = Atomic<Bool>(false)
   /// Whether the last run of the factory failed, or an alias's last cast, apart from runs that were cancelled.
   final var hasFailed: Bool { hasFailure.load(ordering: .relaxed) }
 
