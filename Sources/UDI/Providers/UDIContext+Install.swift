@@ -6,10 +6,9 @@ extension UDIContext {
   /// of a class, once for that instance. If it is already installed, nothing happens. If another thread is installing
   /// it, this thread waits until the installation is done, unless that thread is itself waiting for this one.
   ///
-  /// If a module registers a factory without a lifetime, the factory gets the ``defaultLifetime`` that the context had
-  /// when the outermost `install` began. A module may set a different default lifetime, which applies only to that
-  /// module: not to modules that it installs, not to modules after it, and not to registrations by other threads in the
-  /// meantime.
+  /// If a module registers a factory without a lifetime, the factory gets the context's ``defaultLifetime``. A module
+  /// may set a different default lifetime, which applies only to that module: not to modules that it installs, not to
+  /// modules after it, and not to registrations by other threads in the meantime.
   ///
   /// - Parameter modules: The modules. If two of them register under the same key, the later registration replaces the
   ///   earlier one.

@@ -312,12 +312,12 @@ extension UDIContext {
   ) async throws -> [Instance?] {
     var instances: [Instance?] = []
     let call = AsyncCall.current
-    let graphs = call?.beginParameters() ?? LastingGraphs()
+    let graph = call?.beginParameters() ?? Graph()
     defer { call?.endParameters() }
     for type in types {
       let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
       let obtaining = Obtaining(
-        context: self, request: LookupRequest(optional?.wrapped ?? type, reach), graphs: graphs)
+        context: self, request: LookupRequest(optional?.wrapped ?? type, reach), graph: graph)
       do { instances.append(try await obtaining.run()) } catch let missing as UDILinkError {
         guard optional != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
         instances.append(nil)

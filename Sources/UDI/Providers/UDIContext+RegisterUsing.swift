@@ -129,11 +129,11 @@ func lookingUpParameters<Dependency, First, each More>(
     var position = 0
     // While `obtain` is looking something up, parameters that have been looked up are kept in case another one is
     // missing.
-    var made = Resolution.current.read { $0.isObtaining ? $0.takeGivenParameters() : nil }
+    let found = Resolution.current.read { $0.foundParameters() }
     func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
       position += 1
-      if made == nil { return try context.parameter(type, at: position, reach) }
-      return try context.parameter(type, at: position, reach, made: &made!)
+      guard let found else { return try context.parameter(type, at: position, reach) }
+      return try context.parameter(type, at: position, reach, among: found)
     }
     let first = try next(First.self)
     return try make(first, repeat try next((each More).self))
@@ -156,19 +156,20 @@ extension UDIContext {
 
   /// Looks up a parameter for `obtain`, unless an earlier attempt has done so.
   ///
-  /// - Parameter made: The parameters that have been looked up, from the first on. The new one is added.
+  /// - Parameter found: The parameters that have been looked up, from the first on. The new one is added.
   @inline(never)
   fileprivate func parameter<Parameter>(
-    _ type: Parameter.Type, at position: Int, _ reach: UDIReach, made: inout [OwnedInstance]
+    _ type: Parameter.Type, at position: Int, _ reach: UDIReach, among found: FoundParameters
   ) throws -> Parameter {
-    if position <= made.count, let given = made[position - 1].value.value(as: type, isExact: false) { return given }
-    made.removeLast(max(0, made.count - position + 1))
+    let given = found.parameters.dropFirst(position - 1).first
+    if let given = given?.value.value(as: type, isExact: false) { return given }
+    found.parameters.removeSubrange(min(position - 1, found.parameters.count)...)
     do {
-      let found = try parameter(type, at: position, reach)
-      made.append(OwnedInstance(Instance(found), by: reach == .mainActor ? MainActor.shared : nil))
-      return found
+      let new = try parameter(type, at: position, reach)
+      found.parameters.append(OwnedInstance(Instance(new), reach))
+      return new
     } catch {
-      Resolution.current.read { $0.noteParameters(made) }
+      Resolution.current.read { $0.note(found) }
       throw error
     }
   }

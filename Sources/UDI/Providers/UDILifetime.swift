@@ -201,7 +201,7 @@ public struct UDIMade: Sendable {
   let generation: UInt
 
   init(instance: Instance, _ reach: UDIReach, generation: UInt) {
-    owned = OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil)
+    owned = OwnedInstance(instance, reach)
     self.generation = generation
   }
 

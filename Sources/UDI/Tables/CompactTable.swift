@@ -188,15 +188,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     return removed
   }
 
-  /// Removes all elements. A hashed table keeps its memory, and a dense table frees it.
-  mutating func removeAll() {
-    guard let base = unsafe base else { return }
-    unsafe forEachAddress { unsafe $0.deinitialize(count: 1) }
-    unsafe Self.header(base).pointee.count = 0
-    guard capacity > Self.denseLimit else { return resize(to: 0) }
-    unsafe Self.tags(base).update(repeating: 0, count: capacity)
-  }
-
   private func closeGap(
     at gap: Int, base: UnsafeMutableRawPointer, elements: UnsafeMutablePointer<Element>, capacity: Int
   ) {

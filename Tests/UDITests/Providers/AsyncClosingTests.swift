@@ -46,7 +46,7 @@ import Testing
       defer { journal.add("begun") }
       do { try creation.beginFactory() } catch { return .failed(error) }
       journal.add("made")
-      return .made(Instance(Plain()))
+      return .made(OwnedInstance(Instance(Plain()), .anywhere))
     }
     await waiting.value
     #expect(journal.all == ["begun", "ended"])

@@ -153,38 +153,7 @@ import UDI
     #expect(label(second) == "2" && context.link((any Alpha).self) === second)
   }
 
-  #if DEBUG
-    /// An earlier reset that reaches the storage late does not drop what was made after the reset.
-    @Test func aResetThatComesLateToTheStorage() {
-      let (isResetting, goOn, isReset) = (Meeting(2), Meeting(2), Meeting(2))
-      let storage = Scripted(beforeResetting: { number in
-        guard number == 1 else { return }
-        isResetting.arrive()
-        goOn.arrive()
-      })
-      context.register((any Alpha).self, lifetime: storage.lifetime) { Made() }
-      #expect(context.link((any Alpha).self) != nil)
-      onThreads([
-        {
-          context.reset()
-          isReset.arrive()
-        },
-        {
-          isResetting.arrive()
-          context.reset()
-          // The first reset goes on when this thread waits for it or, if it does not wait, when the instance is stored.
-          let made = Schedule.following({ point in if point == .waits { goOn.arrive() } }) {
-            context.link((any Alpha).self)
-          }
-          goOn.arrive()
-          isReset.arrive()
-          #expect(made != nil && context.link((any Alpha).self) === made)
-        },
-      ])
-    }
-  #endif
-
-  /// Nobody waits for its own reset, nor do two threads wait for each other's.
+  /// A reset makes nobody wait.
   @Test func storagesThatLinkWhileTheyAreReset() {
     let meeting = Meeting(2)
     let storage = Scripted(beforeResetting: { [context] number in

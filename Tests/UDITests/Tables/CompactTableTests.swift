@@ -11,21 +11,6 @@ import TreeModel
     static func hash(_ key: Int) -> UInt { scrambled(UInt(bitPattern: key % 7)) }
   }
 
-  @Test(arguments: [1, 2, 8, 9, 40]) func nothingIsFoundAfterRemoveAll(count: Int) {
-    var table = CompactTable<Item>()
-    weak var last: Plain?
-    for key in 0..<count {
-      let value = Plain("\(key)")
-      last = value
-      table.insert(Item(key: key, value: value))
-    }
-    table.removeAll()
-    #expect(table.isEmpty && last == nil)
-    #expect((0..<count).allSatisfy { table.find($0) == nil })
-    table.insert(Item(key: 3, value: Plain("new")))
-    #expect(table.find(3)?.element.value.label == "new" && table.count == 1)
-  }
-
   @Test(arguments: 0..<20 as Range<UInt64>)
   func equalsADictionary(seed: UInt64) {
     var random = SplitMix(seed: seed)

@@ -3,7 +3,7 @@
 /// A module that is a class instance is recognised by its identity, and is held only weakly. Any other module is
 /// recognised by its type.
 final class InstalledModule: @unchecked Sendable {
-  // Unchecked: `creation` is guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock.
   /// The module's type or, if the module is a class instance, the instance.
   fileprivate let id: ObjectIdentifier
   private weak let instance: AnyObject?
@@ -12,6 +12,8 @@ final class InstalledModule: @unchecked Sendable {
   private let reach: UDIReach
   /// The creation that other threads wait for while a thread installs the module.
   fileprivate var creation: Creation?
+  /// The default lifetime that the module has set for itself. It ends with the installation.
+  fileprivate var defaultLifetime: UDILifetime?
 
   init(_ module: any UDIModule, _ reach: UDIReach) {
     let type = type(of: module as Any)
@@ -64,7 +66,7 @@ extension UDIContext {
     }
     if let waiting { waiting.creation.block(waiting.number) }
     guard isNew else { return }
-    thread.object.installing(in: self) { module.register(in: self) }
+    module.register(in: self)
     change { _, garbage in
       guard let creation = new.creation.take() else { return }
       creation.end(.undecided)
@@ -75,42 +77,24 @@ extension UDIContext {
 
 // MARK: - The default lifetime
 
-extension Resolution {
-  /// A context in which the thread installs a module; the default lifetime that it had when the outermost installation
-  /// there began; and the one that is in force for the module.
-  typealias Installation = (node: Node, standard: UDILifetime?, lifetime: UDILifetime?)
-
-  /// Runs an installation. The module may set a default lifetime of its own, which ends with the installation.
-  fileprivate func installing(in context: UDIContext, _ body: () -> Void) {
-    let begun = context.change { node, _ in
-      let standard = installations.first { $0.node == node }.map(\.standard) ?? node.defaultLifetime
-      return (node: node, standard: standard, lifetime: standard)
-    }
-    installations.append(begun)
-    body()
-    installations.removeLast()
-  }
-}
-
 extension Node {
   /// The lifetime of dependencies that are registered without one; nil means `.unique`. A thread that is installing a
   /// module has a default of its own here. Used under the tree lock.
   var defaultLifetime: UDILifetime? {
-    get {
-      guard let extras = treeLocked.extras else { return nil }
-      Resolution.prepare()
-      let installation = Resolution.present?.read { $0.installations.last { $0.node == self } }
-      return installation.map(\.lifetime) ?? extras.defaultLifetime
-    }
+    get { installedHere?.defaultLifetime ?? treeLocked.extras?.defaultLifetime }
     nonmutating set {
-      let extras = treeLocked.ensureExtras()
-      Resolution.prepare()
-      let thread = Resolution.current.object
-      if let index = thread.installations.lastIndex(where: { $0.node == self }) {
-        thread.installations[index].lifetime = newValue
+      if let module = installedHere {
+        module.defaultLifetime = newValue
       } else {
-        extras.defaultLifetime = newValue
+        treeLocked.ensureExtras().defaultLifetime = newValue
       }
     }
+  }
+
+  /// The module that this thread is installing, the innermost one.
+  private var installedHere: InstalledModule? {
+    guard let modules = treeLocked.extras?.modules, !modules.isEmpty else { return nil }
+    Resolution.prepare()
+    return modules.last { $0.creation?.isOfThisThread == true }
   }
 }

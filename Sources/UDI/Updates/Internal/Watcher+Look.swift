@@ -16,22 +16,22 @@ extension Watcher {
     }
     if entry.registered.isRefused(to: request.reach) { return (nil, nil) }
     if isKeptOnly, !isNew(entry) { return nil }
-    let make = { @Sendable in self.looking { context.instance(of: entry, self.request) } }
-    let made = if let actor = entry.actorToMakeOn { try? await Visit.to(actor, make) } else { make() }
+    let make = { @Sendable in try self.looking { try context.instance(of: entry, self.request) } }
+    let made = if let actor = entry.actorToMakeOn { try? await AsyncCreation.visit(actor, make) } else { try? make() }
     return Tree.change { _ in
       lastKnownProvider = unsafe Tree.providerCount
       let box = (entry as? Provider)?.shown?.owned ?? (entry as? InstanceEntry)?.owned
-      return ((try? made?.get())?.value, box)
+      return (made?.value, box)
     }
   }
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
   /// and the entries that are added are marked; see `ChangeKind`.
-  private func looking<Result>(_ body: () -> Result) -> Result {
+  private func looking<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = currentThread()
     Tree.change { _ in looker = thread }
     defer { Tree.change { _ in looker = 0 } }
-    return Resolution.current.object.looking(true, body)
+    return try Resolution.current.object.looking(true, body)
   }
 
   /// Whether even a look that makes no instance should ask this entry: a provider if the last look found nothing, or if
@@ -102,11 +102,11 @@ extension UDIContext {
   }
 
   /// The instance of an entry that a lookup has found. If it cannot be made, reports why.
-  fileprivate func instance(of entry: Entry, _ request: LookupRequest) -> Result<OwnedInstance, any Error> {
+  fileprivate func instance(of entry: Entry, _ request: LookupRequest) throws -> OwnedInstance {
     func make<Dependency>(_ type: Dependency.Type) -> Instance? {
       (self.make(entry, request) as Dependency?).map { Instance($0) }
     }
-    guard let made = _openExistential(request.type, do: make) else { return .failure(ProviderFailure.nothing) }
-    return .success(OwnedInstance(made, by: request.reach == .mainActor ? MainActor.shared : nil))
+    guard let made = _openExistential(request.type, do: make) else { throw ProviderFailure.nothing }
+    return OwnedInstance(made, request.reach)
   }
 }

@@ -1,15 +1,12 @@
 /// The closure that `register` or `provide` was given as `onClose`, and the instances for which it has not been called
 /// yet.
 final class Closer: @unchecked Sendable {
-  // Unchecked: `body` is written only in `deinit`; the tree lock guards all other mutable properties.
+  // Unchecked: the tree lock guards all mutable properties.
 
   /// The closure, without its types. When it is called, it moves to the actor that it belongs to.
   typealias Body = @Sendable (Instance) async throws -> Void
 
-  /// Nil only during `deinit`.
-  private var body: Body?
-  /// The actor on which the closure has to be released, because it might hold objects that are not `Sendable`.
-  private let actor: (any Actor)?
+  private let body: ActorOwned<Body>
   /// Whether the provider serves an instance that `provide` was given. Such a provider never makes another instance,
   /// and a reset does not drop the one that it has.
   let isOfProvided: Bool
@@ -20,17 +17,11 @@ final class Closer: @unchecked Sendable {
   var isClosing = false
 
   private init(_ body: @escaping Body, releasedOn actor: (any Actor)?, isOfProvided: Bool) {
-    self.body = body
-    self.actor = actor
+    self.body = ActorOwned(body, by: actor)
     self.isOfProvided = isOfProvided
   }
 
-  deinit {
-    guard let actor else { return }
-    _ = ActorOwned(body.take(), by: actor)
-  }
-
-  func close(_ instance: Instance) async throws { try await body?(instance) }
+  func close(_ instance: Instance) async throws { try await body.value(instance) }
 }
 
 extension Closer {
@@ -89,51 +80,36 @@ extension Provider {
   ///
   /// - Parameter number: The instance's number in the order in which instances are closed.
   final func noteUnclosed(_ instance: Instance, _ number: UInt64) {
-    closer?.unclosed.append((OwnedInstance(instance, by: reach == .mainActor ? MainActor.shared : nil), number))
+    closer?.unclosed.append((OwnedInstance(instance, reach), number))
   }
 
-  /// Drops a new instance that the provider does not keep, because the provider was reset or left its context while the
-  /// factory ran. Also reports the instance, if it still has to be closed. If the context is being closed, the instance
-  /// is closed instead, because `close()` has waited for the factory. Call this under the tree lock.
-  final func dropUnkept(_ instance: Instance, _ garbage: inout Garbage) {
-    guard let closer else { return leaveIfEnding(&garbage) }
-    if !closer.isClosing, let index = closer.unclosed.lastIndex(where: { $0.instance.value.object === instance.object })
-    {
-      garbage.add(closer.unclosed.remove(at: index).instance)
-      garbage.add(unclosedReport(count: 1))
-    }
-    leaveIfEnding(&garbage)
-  }
-
-  /// Drops all instances that have not been closed, and reports them. Does nothing while the context is being closed,
-  /// or if a reset would drop what `provide` was given. Call this under the tree lock.
+  /// Drops instances that have not been closed, and reports them. Does nothing while the context is being closed. Call
+  /// this under the tree lock.
   ///
-  /// - Parameter isReset: Whether the provider stays in its context.
-  final func dropUnclosed(_ closer: Closer, isReset: Bool, _ garbage: inout Garbage) {
-    guard !closer.isClosing, !(isReset && closer.isOfProvided), !closer.unclosed.isEmpty else { return }
-    garbage.add(unclosedReport(count: closer.unclosed.count))
-    for unclosed in closer.unclosed { garbage.add(unclosed.instance) }
-    closer.unclosed = []
-  }
-
-  /// The report that instances were dropped before they were closed.
-  private final func unclosedReport(count: Int) -> LateCall {
-    let key = key
-    return .report(.unclosed, at: site) {
-      """
-      \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
-      \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
-      is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` \
-      closes its scope; the synchronous one does not.
-      """
-    }
+  /// - Parameter isDropped: Whether to drop the instance with this number.
+  final func dropUnclosed(_ garbage: inout Garbage, where isDropped: (UInt64) -> Bool) {
+    guard let closer, !closer.isClosing else { return }
+    let dropped = closer.unclosed.filter { isDropped($0.number) }
+    if dropped.isEmpty { return }
+    closer.unclosed.removeAll { isDropped($0.number) }
+    for (instance, _) in dropped { garbage.add(instance) }
+    let (key, count) = (key, dropped.count)
+    garbage.add(
+      LateCall.report(.unclosed, at: site) {
+        """
+        \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
+        \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
+        is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` \
+        closes its scope; the synchronous one does not.
+        """
+      })
   }
 
   /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or
   /// has caches: it will not make another instance there. An alias is removed with its target. Call this under the tree
   /// lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    if showsInstance || creation != nil || hasCaches || self is Alias { return }
+    if unsafe showsInstance || creation != nil || hasCaches || self is Alias { return }
     if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
   }
 }

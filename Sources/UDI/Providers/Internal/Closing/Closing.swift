@@ -88,7 +88,8 @@ final class Closing: Activity, @unchecked Sendable {
         closer.isClosing = true
         providers.append((provider, closer, position))
       }
-      underWay += provider.creations
+      if let creation = unsafe provider.creation { underWay.append(creation) }
+      underWay += provider.caches?.all.compactMap(\.creation) ?? []
       provider.leaveIfEnding(&garbage)
     }
     for creation in underWay { creations.append((creation, creation.add(.activity(self)), node.fullPath)) }
@@ -114,16 +115,14 @@ final class Closing: Activity, @unchecked Sendable {
   /// with everything that can come before it.
   private func run() async {
     let start = ContinuousClock.now
-    let path = UDIObserver.mayExist ? Tree.change { _ in contexts.first }?.fullPath ?? [] : []
+    let path = Tree.change { _ in contexts.first }?.fullPath ?? []
     await waitForOthers()
     await callClosers()
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     // Step 7. The observer is notified before the callers that wait go on.
-    if UDIObserver.mayExist {
-      UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
-    }
+    UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
     endRun()
   }
 
@@ -153,13 +152,13 @@ final class Closing: Activity, @unchecked Sendable {
     let (context, provider, closer) = (contexts[step.position], step.provider, step.closer)
     let start = ContinuousClock.now
     var failure: (any Error)?
-    let path = UDIObserver.mayExist ? context.fullPath : []
-    let call = AsyncCall(ofCloserOf: provider, in: self)
+    let path = context.fullPath
     do {
+      let call = try AsyncCall(provider, beginning: self)
       defer { call.end() }
       try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
     } catch {
-      failures.append(UDIFailure(provider, path: context.fullPath, error: error))
+      failures.append(UDIFailure(provider, path: path, error: error))
       failure = error
     }
     context.change { node, garbage in
@@ -173,10 +172,8 @@ final class Closing: Activity, @unchecked Sendable {
         node.unregister(provider, &garbage)
       }
     }
-    if UDIObserver.mayExist {
-      UDIObserver.tell {
-        .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: failure))
-      }
+    UDIObserver.tell {
+      .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: failure))
     }
   }
 
@@ -227,20 +224,7 @@ extension Closing {
       }
     }
     // Sorting keeps the order of what is equal.
-    steps = Self.sorted(steps, by: steps.map(\.unclosed.number))
-    return Self.sorted(steps, by: steps.map { UInt64($0.position) })
-  }
-
-  private static func sorted(_ steps: [Step], by ranks: [UInt64]) -> [Step] {
-    positions(inOrderOf: ranks).map { steps[$0] }
-  }
-}
-
-extension Provider {
-  /// The creations of this provider that are under way. Call this under the tree lock.
-  fileprivate final var creations: [Creation] {
-    let own = creation.map { [$0] } ?? []
-    return own + (caches?.all.compactMap(\.creation) ?? [])
+    return steps.inOrder { $0.unclosed.number }.inOrder { UInt64($0.position) }
   }
 }
 

@@ -129,7 +129,7 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
       guard let next = rest.popFirst(), let argument = next as? Argument else { throw Self.mismatch(values) }
       return argument
     }
-    guard values.count == Self.count else { throw Self.mismatch(values) }
+    guard values.count == Self.types.count else { throw Self.mismatch(values) }
     self.init(try next(First.self), repeat try next((each More).self))
   }
 
@@ -141,12 +141,6 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
     var types: [Any.Type] = [First.self]
     for type in repeat (each More).self { types.append(type) }
     return types
-  }
-
-  @usableFromInline static var count: Int {
-    var count = 1
-    for _ in repeat (each More).self { count += 1 }
-    return count
   }
 
   @usableFromInline var hashables: [any Hashable]? {
@@ -171,8 +165,6 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
 protocol AnyArgumentPack: SendableMetatype {
   /// The types of the arguments.
   static var types: [Any.Type] { get }
-  /// The number of arguments.
-  static var count: Int { get }
   /// The arguments, each as `Any`.
   var values: [Any] { get }
   /// The arguments in a form that can be compared; nil if one of them is not `Hashable`.

@@ -97,9 +97,6 @@ struct FactoryFunction {
     case 2:
       let (reference, word) = try result(of: (UInt, UInt).self, context)
       return unsafe Instance(owning: reference, (word, 0), wordCount: 2)
-    case 3:
-      let (reference, first, second) = try result(of: (UInt, UInt, UInt).self, context)
-      return unsafe Instance(owning: reference, (first, second), wordCount: 3)
     default:
       func make<Dependency>(_: Dependency.Type) throws -> Instance? {
         try result(of: Dependency?.self, context).map { Instance($0) }

@@ -7,10 +7,9 @@ extension Provider {
   ///   not `Hashable`, unless the lifetime is `.unique`.
   final func key(of arguments: Arguments?) throws -> ArgumentKey? {
     if arguments == nil, wanted == nil { return nil }
-    guard (arguments?.type.count ?? 0) == argumentCount else {
+    guard let arguments, takesAsMany(arguments) else {
       throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
     }
-    guard let arguments else { return nil }
     let key = arguments.key(for: self)
     if key == nil, sharing != .unique {
       let others = arguments.values.filter { !($0 is any Hashable) }
@@ -28,10 +27,15 @@ extension Provider {
   final func rejectArguments(_ arguments: Arguments) throws {
     // An alias passes its arguments on to its target.
     if let alias = self as? Alias { return try alias.target.rejectArguments(arguments) }
-    guard self.reach == .anywhere, arguments.type.count == argumentCount else { return }
+    guard self.reach == .anywhere, takesAsMany(arguments) else { return }
     for (argument, wanted) in zip(arguments.values, argumentTypes) where !Self.isSendable(argument, as: wanted) {
       throw ProviderFailure.explained(.argumentNotSendable(TypeIdentity.of(type(of: argument)).text))
     }
+  }
+
+  /// Whether the factory takes as many arguments as there are here.
+  private final func takesAsMany(_ arguments: Arguments) -> Bool {
+    arguments.type == wanted || arguments.type.types.count == argumentTypes.count
   }
 
   /// Whether a value is certainly `Sendable`, given that the wanted type is `Sendable`. The answer is true only if the

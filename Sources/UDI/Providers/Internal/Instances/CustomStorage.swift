@@ -10,14 +10,10 @@ final class CustomStorage: @unchecked Sendable {
   /// The number that is stored with each instance. Each cache has its own number, and gets a new one at each reset.
   /// This is how `load` recognises an instance that must not be returned, because it was stored before the reset, for
   /// other arguments, or by another provider. Written under the tree lock.
-  private let generation = Atomic<UInt>(CustomStorage.nextGeneration)
+  fileprivate let generation = Atomic<UInt>(CustomStorage.nextGeneration)
   /// Set while an instance is being stored. If the cache is reset in the meantime, threads that want a newer instance
   /// wait until this creation has ended. Guarded by the tree lock.
-  private(set) var storing: Creation?
-  /// The resets that have begun but have not emptied the storage yet. While there are any, no instance is made, because
-  /// the reset could remove that instance from the storage again; `InstanceKeeper.claim` names the exception. Guarded
-  /// by the tree lock.
-  private(set) var resets: [Creation] = []
+  fileprivate(set) var storing: Creation?
   /// Set when a sweep of the caches begins, and cleared by a lookup that does not find its instance in the storage. The
   /// sweep discards the cache if it has found the storage empty and this flag is still set. Guarded by the tree lock.
   var isIdle = false
@@ -29,20 +25,11 @@ final class CustomStorage: @unchecked Sendable {
 
   /// Begins a reset. From now on, no caller gets an instance that was stored before. Call this under the tree lock.
   ///
-  /// - Returns: A call that does the rest: it empties the storage, and wakes what waits to make a newer instance.
+  /// - Returns: A call that empties the storage. An instance that is stored before this call is dropped by it: the
+  ///   reset takes effect after that.
   func reset() -> LateCall {
     generation.store(Self.nextGeneration, ordering: .releasing)
-    let reset = Creation(on: Resolution.current)
-    reset.begin(nil)
-    resets.append(reset)
-    return LateCall { [self] in
-      storage.reset()
-      Tree.change { garbage in
-        resets.removeAll { $0 === reset }
-        reset.end(.undecided)
-        garbage.add(reset)
-      }
-    }
+    return LateCall { [storage] in storage.reset() }
   }
 
   /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this
@@ -50,16 +37,6 @@ final class CustomStorage: @unchecked Sendable {
   func load() -> Instance? {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
     return kept.instance
-  }
-
-  /// Records that an instance is being stored. Call this under the tree lock.
-  ///
-  /// - Returns: The generation to store with the instance.
-  fileprivate func beginStoring(for keeper: InstanceKeeper) -> UInt {
-    let creation = Creation(on: Resolution.current)
-    creation.begin(keeper)
-    storing = creation
-    return generation.load(ordering: .relaxed)
   }
 
   /// Records that the instance has been stored, and wakes what waits to make a newer one. Call this under the tree
@@ -77,7 +54,11 @@ extension InstanceKeeper {
   /// the instance: only the caller that made it and those that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: Creation) {
     let generation = Tree.change { _ -> UInt? in
-      creation === self.creation ? custom.beginStoring(for: self) : nil
+      guard creation === self.creation else { return nil }
+      let storing = Creation(on: Resolution.current)
+      storing.begin(self)
+      custom.storing = storing
+      return custom.generation.load(ordering: .relaxed)
     }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))

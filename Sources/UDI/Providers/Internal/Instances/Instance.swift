@@ -71,6 +71,16 @@ extension Instance {
   }
 }
 
+/// An instance that is released on the main actor, if it belongs there.
+typealias OwnedInstance = ActorOwned<Instance>
+
+extension OwnedInstance {
+  /// - Parameter reach: Where the instance may be used.
+  convenience init(_ instance: Instance, _ reach: UDIReach) {
+    self.init(instance, by: reach == .mainActor ? MainActor.shared : nil)
+  }
+}
+
 /// A `ValueBox`, whatever the type of its value.
 class AnyBox {
   init() {}

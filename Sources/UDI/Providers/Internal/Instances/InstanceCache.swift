@@ -30,37 +30,30 @@ final class InstanceCache: @unchecked Sendable {
   ) -> (cache: InstanceCache, isNew: Bool) {
     // Two steps must not happen under the lock: comparing arguments, which calls the user's `==`, and making a cache,
     // which makes the user's storage.
-    var compared: [InstanceCache]?
     var new: InstanceCache?
     while true {
-      let present = Tree.change { _ -> [InstanceCache]? in
-        let present = caches.find(arguments)
-        guard let new, compared?.elementsEqual(present, by: ===) == true else { return present }
-        caches.add(new)
-        return nil
+      let present = Tree.change { _ in caches.find(arguments) }
+      // The oldest comes first: `==` may itself look up what it has to be equal to.
+      if let found = present.last(where: { $0.arguments == arguments }) { return (found, false) }
+      let added = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
+      new = added
+      // In the meantime, another thread might have added a cache for the same arguments.
+      let isCurrent = Tree.change { _ in
+        let isCurrent = caches.find(arguments).elementsEqual(present, by: ===)
+        if isCurrent { caches.add(added) }
+        return isCurrent
       }
-      if let present {
-        if let found = present.first(where: { $0.arguments == arguments }) { return (found, false) }
-        compared = present
-        new = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
-      } else if let new {
-        return (new, true)
-      }
+      if isCurrent { return (added, true) }
     }
   }
 
   // MARK: - Under the tree lock
 
-  func keep(_ entry: InstanceEntry, _ garbage: inout Garbage) {
-    forgetKept(&garbage)
-    kept = entry
-  }
-
-  /// Forgets the entry for the instance that the cache keeps. (`Provider.forget` does so for a provider that keeps an
-  /// instance by itself.)
-  func forgetKept(_ garbage: inout Garbage) {
+  /// Keeps an instance, or none, and forgets the previous one. (`Provider.show` and `Provider.forget` do so for a
+  /// provider that keeps an instance by itself.)
+  func keep(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     if let kept { garbage.add(kept) }
-    kept = nil
+    kept = entry
   }
 
   /// Marks the cache as discarded. `InstanceCaches`, which calls this, also takes it out of its list.
@@ -99,15 +92,10 @@ final class InstanceCaches: @unchecked Sendable {
   func first(_ arguments: ArgumentKey?) -> InstanceCache? { caches[number(arguments)] }
 
   /// All caches for arguments with the same hash.
-  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { list(first(arguments)) }
+  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { Self.list(first(arguments)) }
 
-  private func list(_ first: InstanceCache?) -> [InstanceCache] {
-    var (all, next): ([InstanceCache], _) = ([], first)
-    while let cache = next {
-      all.append(cache)
-      next = cache.next
-    }
-    return all
+  private static func list(_ first: InstanceCache?) -> [InstanceCache] {
+    first.map { Array(sequence(first: $0, next: \.next)) } ?? []
   }
 
   func add(_ cache: InstanceCache) {
@@ -116,26 +104,25 @@ final class InstanceCaches: @unchecked Sendable {
     count += 1
   }
 
-  private func planSweep() { nextSweep = max(32, count * 2) }
-
-  /// Begins a sweep, which discards the caches that keep no instance and are making none.
+  /// If there are many caches, discards those that keep no instance and are making none. Do not call this under a lock,
+  /// because it asks users' storages.
   ///
-  /// - Returns: The caches whose storages, if they have any, the caller has to check, with no lock held, before it
-  ///   calls `endSweep`. Empty if no sweep begins, because it is too early, or because all caches are making something.
-  func beginSweep() -> [InstanceCache] {
-    guard count > nextSweep else { return [] }
-    let atRest = all.filter(\.isAtRest)
-    guard !atRest.isEmpty else { return [] }
-    // No other sweep begins before this one has ended.
-    nextSweep = .max
-    for cache in atRest { cache.custom?.isIdle = true }
-    return atRest
-  }
-
-  /// Discards the given caches, whose storages were empty if they have any, except those that are in use.
-  func endSweep(_ empty: [InstanceCache], _ garbage: inout Garbage) {
-    for cache in empty where !cache.isInUse(&garbage) && cache.custom?.isIdle != false { discard(cache, &garbage) }
-    planSweep()
+  /// - Parameter new: A cache that is about to be used, and is not discarded.
+  func sweep(sparing new: InstanceCache) {
+    let atRest = Tree.change { _ -> [InstanceCache] in
+      guard count > nextSweep else { return [] }
+      let atRest = all.filter(\.isAtRest)
+      // No other sweep begins before this one has ended.
+      if !atRest.isEmpty { nextSweep = .max }
+      for cache in atRest { cache.custom?.isIdle = true }
+      return atRest
+    }
+    if atRest.isEmpty { return }
+    let empty = atRest.filter { $0 !== new && $0.custom?.load() == nil }
+    Tree.change { garbage in
+      for cache in empty where !cache.isInUse(&garbage) && cache.custom?.isIdle != false { discard(cache, &garbage) }
+      nextSweep = max(32, count * 2)
+    }
   }
 
   /// Discards a cache that is not in use: nothing finds it any more, and whatever is about to use it looks for another
@@ -159,13 +146,13 @@ final class InstanceCaches: @unchecked Sendable {
     }
     caches = ObjectTable()
     count = 0
-    planSweep()
+    nextSweep = 32
   }
 
   @inline(never)
   var all: [InstanceCache] {
     var all: [InstanceCache] = []
-    caches.forEach { all += list($0) }
+    caches.forEach { all += Self.list($0) }
     return all
   }
 
@@ -183,33 +170,7 @@ extension Provider {
     let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
     let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
-    if let custom = cache.custom { return custom.load() != nil }
-    return Tree.change { garbage in
-      guard let kept = cache.kept, let instance = kept.instance else { return false }
-      garbage.add(instance.object, of: kept)
-      return true
-    }
-  }
-
-  /// Discards caches that are not in use, if there are many caches. Do not call this under a lock, because it asks
-  /// users' storages.
-  ///
-  /// - Parameter new: A cache that is about to be used, and is not discarded.
-  final func sweepCaches(sparing new: InstanceCache) {
-    let candidates = Tree.change { _ in caches?.beginSweep() ?? [] }
-    if candidates.isEmpty { return }
-    let empty = candidates.filter { $0 !== new && $0.custom?.load() == nil }
-    Tree.change { garbage in caches?.endSweep(empty, &garbage) }
-  }
-
-  /// Drops all instances that caches keep or that are being made for them. Call this under the tree lock.
-  final func dropCaches(_ garbage: inout Garbage) {
-    guard let caches else { return }
-    let all = caches.all
-    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays: until the storage
-    // has been reset, it makes other threads wait.
-    if sharing != .custom { caches.discardAll(&garbage) }
-    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
+    return InstanceKeeper(provider: self, cache: cache).present != nil
   }
 
   /// The user's storages. Call this under the tree lock.

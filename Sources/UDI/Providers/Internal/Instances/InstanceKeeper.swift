@@ -17,19 +17,28 @@ struct InstanceKeeper {
 enum Claim {
   /// Take this instance.
   case found(Instance)
-  /// Wait for another thread or task, which is making the instance; or for a thread that resets the user's storage, or
-  /// stores an older instance there. The number is the waiter's.
+  /// Wait for another thread or task, which is making the instance; or for a thread that stores an older instance in
+  /// the user's storage. The number is the waiter's.
   case wait(Creation, UInt64)
   /// Make the instance, and then call `keep` or `end`. If the caller is a task, it has already been added to those that
   /// wait.
   case make(Creation, UInt64?)
-  /// Look for another keeper, because this one is no longer in use.
-  case discarded
-  /// Repeat the lookup, because the provider has left its context.
+  /// Repeat the lookup, because the provider has left its context, or the cache has been discarded.
   case gone
 }
 
 extension InstanceKeeper {
+  /// The instance that is kept; nil if there is none, or if it has been released. Do not read this under the lock,
+  /// because it asks the user's storage.
+  var present: Instance? {
+    if let custom { return custom.load() }
+    return Tree.change { garbage in
+      guard let kept else { return nil }
+      garbage.add(kept)
+      return kept.instance
+    }
+  }
+
   /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, and the caller has
   /// to make the instance.
   ///
@@ -38,22 +47,15 @@ extension InstanceKeeper {
   ///   would have to be made, but the context is being closed.
   func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
     try Tree.change { garbage in
-      guard let node = provider.node else { return .gone }
-      if cache?.isDiscarded == true { return .discarded }
+      guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
       if let kept {
         if let instance = kept.instance { return .found(instance) }
-        if let cache { cache.forgetKept(&garbage) } else { provider.forget(kept, &garbage) }
+        if let cache { cache.keep(nil, &garbage) } else { provider.forget(kept, &garbage) }
       }
       custom?.isIdle = false
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
       // one has been removed from the storage.
       if let creation = creation ?? custom?.storing { return .wait(creation, try creation.enter(waiter)) }
-      // While the storage is being reset, no instance is made: the caller waits for the end of the reset. There is one
-      // exception: if the storage links during its own reset, the caller does not wait, because it would wait for
-      // itself.
-      for reset in custom?.resets ?? [] {
-        if let number = try? reset.enter(waiter) { return .wait(reset, number) }
-      }
       if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
       var owner: UDIContext?
       if servesAllLookups, !context.withNode({ $0 == node }) {
@@ -65,54 +67,46 @@ extension InstanceKeeper {
       if AuditNotice.isOn, servesAllLookups { node.remember(owner ?? context) }
       let new: Creation
       if case .thread(let thread) = waiter {
-        new = thread.read { $0.spareCreation.take() } ?? Creation(on: thread)
+        new = thread.read { unsafe $0.spareCreation.take() } ?? Creation(on: thread)
       } else {
         new = AsyncCreation(on: nil)
       }
       new.begin(self, for: owner)
       creation = new
-      return .make(new, new is AsyncCreation ? new.add(waiter) : nil)
+      return .make(new, new.isOfTask ? new.add(waiter) : nil)
     }
   }
 
   /// Ends a creation that has given no instance to keep.
-  ///
-  /// - Parameter wakes: Whether to pass the outcome to those that wait. A task does that itself, when it has also run
-  ///   the completion or the closer; until then, closing the context has to wait for the creation.
-  func end(_ creation: Creation, _ outcome: Creation.Outcome, wakes: Bool = true) {
+  func end(_ creation: Creation, _ outcome: Creation.Outcome) {
     Tree.change { garbage in
-      if self.creation === creation {
-        if !wakes, servesAllLookups, let node = provider.node { creation.noteDropped(by: node) }
-        self.creation = nil
+      _ = finish(creation, outcome)
+      // If the cache stayed, the provider would hold the arguments, although it keeps nothing for them. A user's storage
+      // may be asked whether it is empty only while no lock is held, so its cache stays until a sweep.
+      if let cache, servesAllLookups, custom == nil, !cache.isInUse(&garbage) {
+        provider.caches?.discard(cache, &garbage)
       }
-      if wakes { creation.end(outcome) }
-      // If the cache stayed, the provider would hold the arguments, although it keeps nothing for them.
-      discardCacheIfUnused(&garbage)
       provider.leaveIfEnding(&garbage)
     }
   }
 
   /// Ends a creation that has given an instance. Keeps the instance as the lifetime says, unless a reset or the
   /// provider's removal has dropped it in the meantime.
-  ///
-  /// - Parameter wakes: Whether to pass the instance to those that wait. A task does that itself.
-  func keep(_ instance: Instance, of creation: Creation, wakes: Bool = true) {
+  func keep(_ instance: Instance, of creation: Creation) {
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
-      // After a reset, and after the provider's removal, it is not.
-      let isCurrent = self.creation === creation
-      if isCurrent {
-        if !wakes, servesAllLookups, let node = provider.node { creation.noteDropped(by: node) }
-        self.creation = nil
-      }
-      if wakes { creation.end(.made(instance)) }
+      let isCurrent = finish(creation, .made(OwnedInstance(instance, provider.reach)))
       // What `provide` was given is noted already: its provider only gives it out again.
       if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
         provider.noteUnclosed(instance, number)
       }
-      guard let node = provider.node, isCurrent else { return provider.dropUnkept(instance, &garbage) }
+      guard let node = provider.node, isCurrent else {
+        // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
+        provider.dropUnclosed(&garbage) { $0 == creation.closingNumber }
+        return provider.leaveIfEnding(&garbage)
+      }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
         AuditNotice.note(instance.object, as: provider, in: node, &garbage)
       }
@@ -123,7 +117,9 @@ extension InstanceKeeper {
         provider.leaveIfEnding(&garbage)
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
-      if servesAllLookups, provider.isAsynchronous { node.notifyWatchers(ofInstanceOf: provider) }
+      if servesAllLookups, provider.isAsynchronous {
+        for key in [provider.keyID] + provider.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+      }
     }
   }
 }
@@ -136,15 +132,26 @@ extension InstanceKeeper {
 
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation? {
-    get { if let cache { cache.creation } else { provider.creation } }
-    nonmutating set { if let cache { cache.creation = newValue } else { provider.creation = newValue } }
+    get { if let cache { cache.creation } else { unsafe provider.creation } }
+    nonmutating set { if let cache { cache.creation = newValue } else { unsafe provider.creation = newValue } }
   }
 
-  /// Discards the cache if it keeps no instance and none is being made. A user's storage may be asked whether it is
-  /// empty only while no lock is held, so its cache stays until a sweep.
-  private func discardCacheIfUnused(_ garbage: inout Garbage) {
-    guard let cache, servesAllLookups, custom == nil, !cache.isDiscarded, !cache.isInUse(&garbage) else { return }
-    provider.caches?.discard(cache, &garbage)
+  /// Ends a creation, to which the keeper then no longer refers. If a task makes the instance, it wakes those that wait
+  /// itself, when it has also run the completion or the closer; until then, closing the context has to wait for the
+  /// creation.
+  ///
+  /// - Returns: Whether the keeper referred to the creation. After a reset, and after the provider's removal, it does
+  ///   not.
+  @inline(__always)
+  private func finish(_ creation: Creation, _ outcome: @autoclosure () -> Creation.Outcome) -> Bool {
+    let isCurrent = self.creation === creation
+    if isCurrent { self.creation = nil }
+    if !creation.isOfTask {
+      creation.end(outcome())
+    } else if isCurrent, servesAllLookups, let node = provider.node {
+      creation.noteDropped(by: node)
+    }
+    return isCurrent
   }
 
   /// Drops the instance that is kept or is being made: for one keeper, what `Provider.drop` does for all of a
@@ -156,16 +163,8 @@ extension InstanceKeeper {
       garbage.add(creation)
     }
     creation = nil
-    if let cache { cache.forgetKept(&garbage) } else { provider.forget(provider.shown, &garbage) }
+    if let cache { cache.keep(nil, &garbage) } else { provider.forget(provider.shown, &garbage) }
     if let custom { garbage.add(custom.reset()) }
-  }
-}
-
-extension Node {
-  /// Notifies the watchers of a provider's key and of the keys of its aliases, here and above.
-  fileprivate func notifyWatchers(ofInstanceOf provider: Provider) {
-    notifyWatchersHereAndAbove(of: provider.keyID)
-    for alias in provider.aliases { notifyWatchersHereAndAbove(of: alias.keyID) }
   }
 }
 
@@ -179,7 +178,7 @@ extension Provider {
     // Usually there is no other cache with the same hash.
     if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
     let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)
-    if isNew { sweepCaches(sparing: cache) }
+    if isNew { caches.sweep(sparing: cache) }
     return InstanceKeeper(provider: self, cache: cache)
   }
 
@@ -187,9 +186,7 @@ extension Provider {
   /// to the provider, unless they refer to a binding, which takes precedence.
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }
-    entry.node = node
-    entry.serial = serial
-    entry.comesFromLook = comesFromLook
+    adopt(entry)
     shown = entry
     guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)

@@ -1,6 +1,5 @@
-/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), a run of `close()`
-/// (`Closing`), or a synchronous operation on an actor (`Visit`). Those that wait for a change of something that lasts,
-/// such as a watcher, use one, too.
+/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), or a run of `close()`
+/// (`Closing`). Those that wait for a change of something that lasts, such as a watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -49,16 +48,12 @@ class Activity: @unchecked Sendable {
     init(_ waiter: Waiter) { self.waiter = waiter }
   }
 
-  /// What waits. It is made for the first waiter, because most creations end before anything waits for them.
-  private final class Queue {
-    var waiting = ObjectTable<Waiting>()
-    var lastNumber: UInt64 = 0
-    /// The gate at which threads wait; made for the first of them.
-    var gate: Gate?
-  }
-
-  /// Only set once, so accesses are not checked for overlaps.
-  @exclusivity(unchecked) private final var queue: Queue?
+  /// Everything that waits, by numbers.
+  @exclusivity(unchecked) private final var waiting = ObjectTable<Waiting>()
+  /// The number of the last waiter; 0 if nothing has waited. Most creations end before anything waits for them.
+  @exclusivity(unchecked) private final var lastNumber: UInt64 = 0
+  /// The gate at which threads wait; made for the first of them.
+  private final var gate: Gate?
   /// Whether the activity has ended. Stays false for a creation that nothing has waited for. Read this under the tree
   /// lock.
   private(set) final var hasEnded = false
@@ -79,21 +74,19 @@ class Activity: @unchecked Sendable {
 
   /// Adds a waiter that cannot be part of a circle.
   final func add(_ waiter: Waiter) -> UInt64 {
-    let queue = unsafe queue ?? Queue()
-    unsafe self.queue = queue
-    queue.lastNumber += 1
-    queue.waiting[queue.lastNumber] = Waiting(waiter)
-    if case .thread = waiter, queue.gate == nil { queue.gate = Gate() }
-    return queue.lastNumber
+    unsafe lastNumber += 1
+    unsafe waiting[lastNumber] = Waiting(waiter)
+    if case .thread = waiter, gate == nil { gate = Gate() }
+    return unsafe lastNumber
   }
 
   /// Whether anything waits, or has waited.
-  final var hasBeenAwaited: Bool { unsafe queue != nil }
+  final var hasBeenAwaited: Bool { unsafe lastNumber > 0 }
 
   /// Whether a thread or a task, and not only another activity, waits for the end.
   final var isWanted: Bool {
     var isWanted = false
-    unsafe queue?.waiting.forEach { if case .activity = $0.waiter {} else { isWanted = true } }
+    unsafe waiting.forEach { if case .activity = $0.waiter {} else { isWanted = true } }
     return isWanted
   }
 
@@ -101,7 +94,7 @@ class Activity: @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   final func block(_ number: UInt64) {
-    let gate = Tree.change { _ in unsafe queue?.gate }
+    let gate = Tree.change { _ in self.gate }
     Schedule.reached(.waits)
     gate?.wait()
     _ = remove(number)
@@ -119,8 +112,8 @@ class Activity: @unchecked Sendable {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
         if hasEnded { return false }
-        guard let waiting = unsafe queue?.waiting[number] else { return false }
-        waiting.continuation = continuation
+        guard let own = unsafe waiting[number] else { return false }
+        own.continuation = continuation
         return true
       }
       if mustWait { Schedule.reached(.waits) } else { continuation.resume() }
@@ -145,8 +138,8 @@ class Activity: @unchecked Sendable {
   /// Removes a waiter. It may be the last to hold its call, so it is released after the lock has been released.
   private final func remove(_ number: UInt64) -> Waiting? {
     Tree.change { _ in
-      defer { unsafe queue?.waiting[number] = nil }
-      return unsafe queue?.waiting[number]
+      defer { unsafe waiting[number] = nil }
+      return unsafe waiting[number]
     }
   }
 
@@ -156,17 +149,15 @@ class Activity: @unchecked Sendable {
   /// Records that the activity has ended, and wakes everything that waits. Each waiter removes itself.
   final func wake() {
     hasEnded = true
-    guard let queue = unsafe queue else { return }
-    queue.gate?.open()
-    queue.waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
+    gate?.open()
+    unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
   }
 
   /// Resumes all tasks that wait, although the activity goes on: what they wait for is a change. For them, `wait`
   /// returns false.
   final func wakeForChange() {
-    guard let queue = unsafe queue else { return }
-    queue.waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
-    queue.waiting = ObjectTable()
+    unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
+    unsafe waiting = ObjectTable()
   }
 
   // MARK: - Circles
@@ -198,7 +189,7 @@ class Activity: @unchecked Sendable {
         }
         return circle + (key.map { [$0] } ?? [])
       }
-      unsafe activity.queue?.waiting.forEach { add($0.waiter, awaiting: next) }
+      unsafe activity.waiting.forEach { add($0.waiter, awaiting: next) }
       next += 1
     }
     return nil

@@ -17,16 +17,13 @@ final class AsyncCall: @unchecked Sendable {
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
   /// What the asynchronous factories that this call runs share; nil for a closer.
-  let graph: AsyncGraph?
+  let graph: Graph?
   /// What the parameters of an initialiser share, while they are being obtained.
-  private var graphs: LastingGraphs?
+  private var parameterGraph: Graph?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
   private let asker: AsyncCall?
   /// The keys of the synchronous factories that lead from the asker to this call.
   private let keysFromAsker: [KeyIdentity]
-  /// Whether the call is part of an activity of its own: of the creation that begins with it or, for a closer, of the
-  /// run of `close()`. If not, it is part of the asker's activity, if there is one.
-  private let beginsActivity: Bool
   /// The length of the chain of askers, including this call.
   private let depth: Int
   /// The address of the node of the context that the factory was given; 0 for a closer, which is given none. Only
@@ -39,50 +36,36 @@ final class AsyncCall: @unchecked Sendable {
   private static var depthLimit: Int { 1000 }
 
   /// - Parameters:
-  ///   - context: The context that the factory is given.
+  ///   - provider: The provider whose factory or closer is called.
+  ///   - context: The context that the factory is given; nil for a closer, which is given none.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
-  ///   - graph: The graph that the instance is made in.
-  ///   - creation: The creation that begins with this call; nil if the call is part of the asker's creation.
+  ///   - graph: The graph that the instance is made in; nil for a closer.
+  ///   - activity: The creation that begins with this call, or the run of `close()` that calls the closer; nil if the
+  ///     call is part of the asker's activity.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
-    _ provider: AsyncFactory, for context: UDIContext, with arguments: ArgumentKey?, in graph: AsyncGraph,
-    beginning creation: Creation?, askedBy asker: AsyncCall?, through keys: [KeyIdentity]
+    _ provider: Provider, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
+    beginning activity: Activity?, askedBy asker: AsyncCall? = nil, through keys: [KeyIdentity] = []
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
     keysFromAsker = asker == nil ? [] : keys
     self.graph = graph
-    beginsActivity = creation != nil
     depth = (asker?.depth ?? 0) + 1
-    nodeAddress = context.withNode { unsafe UInt(bitPattern: $0.address) }
+    nodeAddress = context?.withNode { unsafe UInt(bitPattern: $0.address) } ?? 0
     Self.exist.store(true, ordering: .relaxed)
-    activity = creation ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
+    self.activity = activity ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
     self.provider = provider
     self.arguments = arguments
     // Arguments that cannot be compared count as different.
-    if !beginsActivity, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
+    if activity == nil, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit {
       throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10)))
     }
-  }
-
-  /// Begins a call of a provider's closer.
-  ///
-  /// - Parameter closing: The run of `close()` that calls the closer.
-  init(ofCloserOf provider: Provider, in closing: Closing) {
-    asker = nil
-    graph = nil
-    keysFromAsker = []
-    beginsActivity = true
-    depth = 1
-    nodeAddress = 0
-    self.provider = provider
-    activity = closing
-    Self.exist.store(true, ordering: .relaxed)
   }
 
   private func rejectCycle(_ provider: Provider) throws {
@@ -128,28 +111,28 @@ final class AsyncCall: @unchecked Sendable {
   ///
   /// - Returns: What the parameters share under the lifetime `.graph`. If the initialiser makes a parameter of another
   ///   one, and its provider does not keep instances, the parameters of both share.
-  func beginParameters() -> LastingGraphs {
+  func beginParameters() -> Graph {
     Tree.change { _ in
-      let graphs = (provider?.keeps == false ? asker?.graphs : nil) ?? LastingGraphs()
-      if provider != nil { self.graphs = graphs }
-      return graphs
+      let graph = (provider?.keeps == false ? asker?.parameterGraph : nil) ?? Graph()
+      if provider != nil { parameterGraph = graph }
+      return graph
     }
   }
 
   /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, does
   /// not share with the parameters.
-  func endParameters() { _ = Tree.change { _ in graphs.take() } }
+  func endParameters() { _ = Tree.change { _ in parameterGraph.take() } }
 
   /// Ends the call.
   func end() {
     hasEnded.store(true, ordering: .relaxed)
-    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), graphs.take()) }
+    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), parameterGraph.take()) }
   }
 
   /// The keys along the chain of askers, from the outermost call that is part of this call's activity to this call.
   /// Call this under the tree lock.
   var keys: [KeyIdentity] {
-    keys(from: sequence(first: self) { $0.asker }.first { $0.beginsActivity })
+    keys(from: sequence(first: self) { $0.asker }.first { $0.asker?.activity !== activity })
   }
 
   // MARK: - Whether lookups have to go up

@@ -23,8 +23,12 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   func start(_ make: @escaping @Sendable () async -> Outcome) {
     let priority = Task.currentPriority
     let task = Task(priority: priority) {
-      let outcome = await make()
-      Tree.change { _ in end(reported(outcome)) }
+      var outcome = await make()
+      Tree.change { _ in
+        // If it has failed while the context is being closed, that is the error.
+        if case .failed = outcome, let closedPath { outcome = .failed(ProviderFailure.closed(closedPath)) }
+        end(outcome)
+      }
     }
     // In the meantime, the creation might have been cancelled, or a task with a higher priority might wait.
     let (isCancelled, urgent) = Tree.change { _ in
@@ -35,13 +39,6 @@ final class AsyncCreation: Creation, @unchecked Sendable {
     Schedule.reached(.storesTask)
     if isCancelled { task.cancel() }
     if let urgent { raise(task, to: urgent) }
-  }
-
-  /// The outcome; if it is a failure while the context is being closed, with that as the error. Call this under the
-  /// tree lock.
-  private func reported(_ outcome: Outcome) -> Outcome {
-    if case .failed = outcome, let closedPath { return .failed(ProviderFailure.closed(closedPath)) }
-    return outcome
   }
 
   // Those that wait do not get what an abandoned creation has made. It stays with the creation, which releases it where

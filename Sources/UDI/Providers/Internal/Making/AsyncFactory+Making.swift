@@ -15,8 +15,8 @@ extension AsyncFactory {
     let key = try key(of: arguments?.arguments)
     if keeps { return try await shared(for: context, with: arguments, key: key, through: keys, in: nil) }
     if sharing == .unique { try Task.checkCancellation() }
-    let present = AsyncGraph.ofTask
-    let graph = present ?? AsyncGraph()
+    let present = Graph.ofTask
+    let graph = present ?? Graph()
     defer { if present == nil { graph.end() } }
     if sharing == .graph {
       return try await shared(for: context, with: arguments, key: key, through: keys, in: graph)
@@ -31,16 +31,16 @@ extension AsyncFactory {
   /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
   private func shared(
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
-    in graph: AsyncGraph?
+    in graph: Graph?
   ) async throws -> Instance? {
     while true {
       switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
       case .found(let instance): return instance
       case .gone: return nil
-      case .discarded, .make: continue
+      case .make: continue
       case .wait(let creation, let number):
         switch try await creation.outcome(number) {
-        case .made(let instance): return instance
+        case .made(let instance): return instance.value
         case .failed(let error): throw error
         case .undecided: continue
         }
@@ -53,12 +53,12 @@ extension AsyncFactory {
   @inline(never)
   private func claim(
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
-    in graph: AsyncGraph?
+    in graph: Graph?
   ) throws -> Claim {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
-    let keeper = graph.map { self.keeper(for: key, in: $0) } ?? self.keeper(for: key)
+    let keeper = graph?.keeper(of: self, key) ?? self.keeper(for: key)
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
     let claim = try keeper.claim(for: context, by: .task(asker, through: keys))
@@ -72,28 +72,22 @@ extension AsyncFactory {
         try creation.beginFactory()
         // Another task might have stored an instance since this one asked the storage.
         if let stored = keeper.custom?.load() {
-          keeper.end(creation, .undecided, wakes: false)
-          return .made(stored)
+          keeper.end(creation, .undecided)
+          return .made(OwnedInstance(stored, reach))
         }
         // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
         let present = graph?.unlessEnded
-        let own = present ?? AsyncGraph()
+        let own = present ?? Graph()
         defer { if present == nil { own.end() } }
         let call = try AsyncCall(
           self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
-        return .made(try await make(for: owner, with: arguments, call, for: (keeper, creation)))
+        return .made(OwnedInstance(try await make(for: owner, with: arguments, call, for: (keeper, creation)), reach))
       } catch {
-        keeper.end(creation, .failed(error), wakes: false)
+        keeper.end(creation, .failed(error))
         return .failed(error)
       }
     }
     return .wait(creation, waiter)
-  }
-
-  /// What keeps a graph's instance for the given arguments.
-  private func keeper(for key: ArgumentKey?, in graph: AsyncGraph) -> InstanceKeeper {
-    let (cache, _) = InstanceCache.find(for: self, key, in: graph.caches(of: self), isOfGraph: true)
-    return InstanceKeeper(provider: self, cache: cache)
   }
 
   /// Makes an instance: calls the factory, and does everything that has to happen before and after the call.
@@ -125,9 +119,9 @@ extension AsyncFactory {
       let isWanted = place?.creation.beginKeeping() ?? true
       if let (keeper, creation) = place {
         if isWanted {
-          keeper.keep(instance, of: creation, wakes: false)
+          keeper.keep(instance, of: creation)
         } else {
-          keeper.end(creation, .undecided, wakes: false)
+          keeper.end(creation, .undecided)
         }
       }
       if let attachment { await meetNeeds(of: instance, attachment, on: isolation.actor) }

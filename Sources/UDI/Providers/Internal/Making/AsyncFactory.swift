@@ -32,17 +32,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     var creation: Creation?
     if !isFresh, keeps {
       let keeper = keeper(for: key)
-      if let stored = keeper.custom?.load() { return stored }
-      let kept = Tree.change { garbage -> Instance? in
-        creation = keeper.creation
-        guard let kept = keeper.kept else { return nil }
-        garbage.add(kept)
-        return kept.instance
-      }
-      if let kept {
-        if key != nil { Resolution.current.read { $0.noteMadeForArguments() } }
-        return kept
-      }
+      if let present = keeper.present { return present }
+      creation = Tree.change { _ in keeper.creation }
     }
     let resolution = Resolution.current
     let providers = resolution.read { $0.runningProviders }
@@ -50,7 +41,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let cycle = Tree.change { _ in creation?.circle(through: asker) }
     if let cycle { throw ProviderFailure.cycle(cycle) }
     let unmade = Unmade(
-      self, for: context, with: arguments.map { KeptArguments($0) }, askedBy: resolution.read { $0.runningCalls })
+      provider: self, context: context, arguments: arguments.map { KeptArguments($0) },
+      askers: resolution.read { $0.runningCalls })
     resolution.read { $0.noteUnmade(unmade) }
     throw ProviderFailure.asynchronous(unmade)
   }

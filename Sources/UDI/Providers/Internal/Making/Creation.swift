@@ -1,14 +1,14 @@
 /// The creation of an instance that several threads and tasks may want. If the factory is synchronous, one of the
 /// threads makes the instance; if not, a separate task does (`AsyncCreation`). All others wait for the result.
 ///
-/// The same type also stands for a module that a thread installs, and for a user's storage that a thread resets or
-/// fills. Others wait for these in the same way, although no instance is being made.
+/// The same type also stands for a module that a thread installs, and for a user's storage that a thread fills. Others
+/// wait for these in the same way, although no instance is being made.
 class Creation: Activity, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `cache` and `happensOnce` are also read
   // without it, by the thread or the task that has begun the creation; only `begin` writes them, before that.
 
   enum Outcome {
-    case made(Instance)
+    case made(OwnedInstance)
     case failed(any Error)
     /// There is no result; those that waited repeat their lookups.
     case undecided
@@ -22,17 +22,19 @@ class Creation: Activity, @unchecked Sendable {
   private(set) final var cache: InstanceCache?
   /// The context that the instance is made for; nil if it is the one that asks.
   private(set) final var owner: UDIContext?
+  /// Whether a task makes the instance, and not a thread.
+  final var isOfTask: Bool { thread == nil }
   /// The thread that makes the instance; nil if a task does. The reference is unowned: it is used only before the
   /// creation ends, which happens on that thread.
   private let thread: Unretained<Resolution>?
+  /// Whether the current thread makes the instance.
+  final var isOfThisThread: Bool { thread == Resolution.current }
   /// The creation that the thread began before this one, and that it has not ended.
   fileprivate final var outer: Creation?
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has ever failed, because in that case, each look might run it again. Also
-  /// false if a look has added the provider, because each look might add one.
+  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also false
+  /// if a look has added the provider, because each look might add one.
   private(set) final var happensOnce = false
-  /// Where the instance may be used.
-  private var reach = UDIReach.anywhere
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
   /// The number of the new instance in the order in which instances are closed; nil if it has none.
@@ -51,21 +53,14 @@ class Creation: Activity, @unchecked Sendable {
   ///   - owner: The context that the instance is made for; nil if it is the one that asks.
   final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext? = nil) {
     thread?.read { thread in
-      outer = thread.creation
-      thread.creation = self
+      outer = unsafe thread.creation
+      unsafe thread.creation = self
     }
     self.owner = owner
     closingNumber = nil
     guard let keeper else { return }
     (provider, cache) = (Unretained(keeper.provider), keeper.cache)
-    reach = keeper.provider.reach
-    happensOnce =
-      keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.hasEverFailed
-  }
-
-  deinit {
-    guard reach == .mainActor, outcome != nil else { return }
-    releaseOnMainActor(outcome.take() as Any)
+    happensOnce = keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.hasFailed
   }
 
   override final var key: KeyIdentity? { provider?.read { $0.key } }
@@ -88,16 +83,12 @@ class Creation: Activity, @unchecked Sendable {
   final func end(_ outcome: @autoclosure () -> Outcome) {
     droppedBy.take()?.droppedCreations.removeAll { $0 === self }
     thread?.read { thread in
-      if thread.creation === self {
-        thread.creation = outer.take()
-      } else {
-        // Creations end in reverse order, except for resets of users' storages.
-        thread.creations.first { $0.outer === self }?.outer = outer.take()
-      }
+      // Creations end in reverse order.
+      unsafe thread.creation = outer.take()
       // Keeping this one for the next instance saves one allocation for each kept instance, and a tenth of the row
       // "scope" of `Benchmarks/instructions`. A creation that holds a context or a cache is not reused: `begin` would
       // release them under the lock.
-      if !hasBeenAwaited, owner == nil, cache == nil { thread.spareCreation = self }
+      if !hasBeenAwaited, owner == nil, cache == nil { unsafe thread.spareCreation = self }
     }
     // A creation that nothing has waited for is not marked as ended, because it may be used again.
     guard hasBeenAwaited else { return }
@@ -137,5 +128,5 @@ class Creation: Activity, @unchecked Sendable {
 
 extension Resolution {
   /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
-  var creations: [Creation] { creation.map { Array(sequence(first: $0) { $0.outer }) } ?? [] }
+  var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0) { $0.outer }) } ?? [] }
 }

@@ -6,22 +6,10 @@ final class Factory: Provider, @unchecked Sendable {
   /// and the instance that it made.
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
+  /// The function, if it is not in `closures`.
   private let function: FactoryFunction?
-  private let closures: Closures?
-
-  /// Properties that only a few factories need.
-  private final class Closures {
-    /// The function and the completion, if they have to be released on an actor. Otherwise they are in
-    /// `Factory.function` and `complete`.
-    let owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
-    /// The completion, if it may be released on any thread.
-    let complete: Completion?
-
-    init(owned: ActorOwned<(function: FactoryFunction, complete: Completion?)>?, _ complete: Completion?) {
-      self.owned = owned
-      self.complete = complete
-    }
-  }
+  /// The function and the completion, if there is a completion, or if they have to be released on an actor.
+  private let closures: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
 
   /// - Parameters:
   ///   - isolation: Where the closures may be called.
@@ -32,11 +20,12 @@ final class Factory: Provider, @unchecked Sendable {
     wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
   ) {
     request.reach.assertIsolation(request.type)
-    if let owner = isolation.owner(request.reach) {
-      closures = Closures(owned: ActorOwned((function: function, complete: complete), by: owner), nil)
+    let owner = isolation.owner(request.reach)
+    if complete != nil || owner != nil {
+      closures = ActorOwned((function: function, complete: complete), by: owner)
       self.function = nil
     } else {
-      closures = complete.map { Closures(owned: nil, $0) }
+      closures = nil
       self.function = consume function
     }
     super.init(request, isolation: isolation, hasCompletion: complete != nil, wanted: wanted)
@@ -64,7 +53,7 @@ final class Factory: Provider, @unchecked Sendable {
       if isFresh {
         try rejectIfClosing()
       } else if sharing == .graph {
-        let key = try key(of: arguments)
+        let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
       return try make(for: context, with: arguments, isFresh: isFresh, creation: nil, on: thread)
@@ -76,10 +65,9 @@ final class Factory: Provider, @unchecked Sendable {
       switch try keeper.claim(for: context, by: .thread(thread)) {
       case .found(let instance): return instance
       case .gone: return nil
-      case .discarded: continue
       case .wait(let creation, let number):
         switch creation.outcome(blocking: number) {
-        case .made(let instance): return instance
+        case .made(let instance): return instance.value
         case .failed(let error): throw error
         case .undecided: continue
         }
@@ -89,8 +77,12 @@ final class Factory: Provider, @unchecked Sendable {
           keeper.end(creation, .undecided)
           return stored
         }
-        return try make(
-          for: creation.owner ?? context, with: arguments, isFresh: false, creation: creation, on: thread)
+        let context = creation.owner ?? context
+        return try thread.read {
+          try $0.running(creation) {
+            try make(for: context, with: arguments, isFresh: false, creation: creation, on: thread)
+          }
+        }
       }
     }
   }
@@ -115,7 +107,7 @@ final class Factory: Provider, @unchecked Sendable {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      try thread.read { try $0.push(self, for: context, with: arguments, creation: creation, isFresh: isFresh) }
+      try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
       if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
       throw error
@@ -132,7 +124,7 @@ final class Factory: Provider, @unchecked Sendable {
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
-      let function = closures?.owned?.value.function ?? function
+      let function = function ?? closures?.value.function
       guard let instance = try function?.call(context, arguments, making: madeType) else {
         throw ProviderFailure.returnedNil
       }
@@ -145,9 +137,7 @@ final class Factory: Provider, @unchecked Sendable {
       if hasFailed { forgetFailure() }
       let needs = attachment?.needs(of: instance.object).isEmpty == false ? attachment : nil
       if hasCompletion || needs != nil {
-        thread.read {
-          $0.atEnd(Resolution.Completion(self, instance, for: context, with: arguments, needs: needs))
-        }
+        thread.read { $0.atEnd(complete: instance, needs, of: self, for: context, with: arguments) }
       }
       // Step 5.
       if let creation {
@@ -157,18 +147,15 @@ final class Factory: Provider, @unchecked Sendable {
       }
       return instance
     } catch {
-      // If the factory missed something only because that belongs to a different actor, or has to be waited for,
-      // another thread might succeed.
-      let mightSucceedElsewhere = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, with: arguments, creation: creation, mightSucceedElsewhere: mightSucceedElsewhere)
+      let hasMissed = thread.read { $0.missesOnlyHere } != misses
+      throw fail(error, with: arguments, creation: creation, mightSucceedElsewhere: hasMissed)
     }
   }
 
   /// Records that the factory has failed, and ends the creation.
   ///
-  /// - Parameter mightSucceedElsewhere: Whether the factory missed something that other threads or tasks might get. A
-  ///   thread that waits might run on the actor that was lacking, or its lookup might be part of `obtain`, which can
-  ///   wait for an asynchronous factory.
+  /// - Parameter mightSucceedElsewhere: Whether the factory missed something that belongs to a different actor, or has
+  ///   to be waited for. A thread that waits might run on that actor, or be part of `obtain`.
   /// - Returns: The error for the caller.
   private func fail(
     _ error: any Error, with arguments: Arguments?, creation: Creation?, mightSucceedElsewhere: Bool
@@ -177,7 +164,6 @@ final class Factory: Provider, @unchecked Sendable {
     noteFailure(error, arguments)
     let error = passOn(error)
     guard let creation else { return error }
-    Tree.change { _ in hasEverFailed = true }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
     InstanceKeeper(provider: self, cache: creation.cache)
@@ -185,9 +171,8 @@ final class Factory: Provider, @unchecked Sendable {
     return error
   }
 
-  override func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
-    guard let closures else { return }
-    let complete = if let owned = closures.owned { owned.value.complete } else { closures.complete }
-    complete?(context, instance, arguments)
+  /// Calls the completion. This happens at the end of the outermost link.
+  func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
+    closures?.value.complete?(context, instance, arguments)
   }
 }

@@ -1,46 +1,51 @@
-/// The attempts of one `obtain`, one after the other: what the present one is given, what it has missed, and what has
-/// been made in between.
+/// The attempts to run one lookup, or one call of a factory, for `obtain`, one after the other: what the present one has
+/// missed, and what has been made and found so far.
 final class ObtainingAttempts: @unchecked Sendable {
   // Unchecked: one thread at a time uses this object: the one on which an attempt runs, and then the task that has
-  // begun it.
+  // begun it. If the task is cancelled while the attempt runs on an actor, the task does not use it any more.
 
-  /// The actor on which the next attempt is made; nil for the caller's.
-  private(set) var actor: (any Actor)?
+  /// How much can be made. More would probably mean that a factory asks with other arguments each time.
+  private static var limit: Int { 4000 }
+
   /// The actors to which attempts have moved. No attempt moves to the same one again. There can be several, because the
   /// provider might be replaced in the meantime by one that belongs to a different actor.
-  private var triedActors: [any Actor]
-  /// What has been asked for in between, each with the number of parameters that had been looked up.
-  private var asked: [(unmade: Unmade, parameterCount: Int)] = []
+  private var actors: [any Actor]
+  /// The actor on which the next attempt is made; nil for the caller's.
+  var actor: (any Actor)? { actors.last }
+  /// What the attempts share under the lifetime `.graph`.
+  let graph: Graph
   /// What has been made. It is held, so that factories find it even if its lifetime is weak.
   var held: [OwnedInstance] = []
-  /// How many attempts in a row have asked for an instance with arguments without finding one that was made for them
-  /// before.
-  private var inVain = 0
-  /// What attempts share with others under the lifetime `.graph`.
-  let graphs: LastingGraphs?
-  /// The first parameters of the outermost initialiser, if they have been made already.
-  private var first: GivenParameters?
+  /// What has been found for initialisers that then missed something, in the order in which they were called.
+  private var found: [FoundParameters] = []
+  /// What the last attempt has missed and, if it was an initialiser's parameter, those before it and their number.
+  private var last: (unmade: Unmade, found: FoundParameters?, count: Int)?
 
-  /// `first`, during an attempt. Nil as soon as the initialiser has taken them.
-  var given: GivenParameters?
   /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
-  var kept: Unmade?
+  fileprivate(set) var kept: Unmade?
   /// The last such request for an instance that is not kept.
-  var unkept: Unmade?
-  /// For each initialiser that has missed a parameter, the parameters that were looked up before; the latest come last.
-  fileprivate var parameters: [GivenParameters] = []
-  /// Whether the attempt has found an instance that an asynchronous factory had made for the same arguments.
-  var hasFoundEarlier = false
+  fileprivate var unkept: Unmade?
 
-  init(given: GivenParameters?, on actor: (any Actor)?, sharing graphs: LastingGraphs?) {
-    first = given
-    self.actor = actor
-    triedActors = actor.map { [$0] } ?? []
-    self.graphs = graphs
+  init(on actor: (any Actor)? = nil, sharing graph: Graph) {
+    actors = actor.map { [$0] } ?? []
+    self.graph = graph
+  }
+
+  /// The attempts to run a factory again, with what has been found for it and for initialisers inside it.
+  ///
+  /// - Parameter calls: The calls that lead to the factory, and the factory's own.
+  func inside(_ calls: ArraySlice<RunningCall>) -> ObtainingAttempts {
+    let inner = ObtainingAttempts(on: actor, sharing: graph)
+    inner.found = found.filter { $0.calls.starts(with: calls) }
+    for found in inner.found { found.calls.removeFirst(calls.count - 1) }
+    return inner
   }
 
   /// Begins an attempt.
-  func begin() { (given, kept, unkept, parameters, hasFoundEarlier) = (first, nil, nil, [], false) }
+  func begin() {
+    (kept, unkept) = (nil, nil)
+    for found in found { found.isTaken = false }
+  }
 
   /// Decides what to do after an attempt has failed.
   ///
@@ -48,54 +53,48 @@ final class ObtainingAttempts: @unchecked Sendable {
   /// - Throws: The error, if the attempt has missed nothing new.
   @inline(never)
   func next(after error: any Error) throws -> Unmade? {
-    let count = parameters(at: 1)?.parameters.count ?? 0
-    guard let unmade = request,
-      !asked.contains(where: { $0.parameterCount == count && $0.unmade.isSame(as: unmade) })
-    else {
-      guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
-        !triedActors.contains(where: { $0 === next })
-      else { throw error }
-      triedActors.append(next)
-      actor = next
-      return nil
+    if error is CancellationError { throw error }
+    // An instance that is not kept can only be given to an initialiser.
+    if let unmade = unkept.flatMap({ parameters(beside: $0) == nil ? nil : $0 }) ?? kept, held.count < Self.limit {
+      let found = parameters(beside: unmade)
+      let missed = (unmade: unmade, found: found, count: found?.parameters.count ?? 0)
+      let isNew = last.map { !$0.unmade.isSame(as: unmade) || $0.found !== found || $0.count != missed.count } ?? true
+      last = missed
+      if isNew { return unmade }
     }
-    inVain = unmade.arguments == nil || hasFoundEarlier ? 0 : inVain + 1
-    // A factory that asks in vain so often probably asks with other arguments each time.
-    if inVain > 200 { throw error }
-    asked.append((unmade, count))
-    return unmade
+    guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
+      !actors.contains(where: { $0 === next })
+    else { throw error }
+    actors.append(next)
+    return nil
   }
 
-  /// Gives the outermost initialiser, in the next attempt, the parameters that it has looked up in this one.
-  ///
-  /// - Parameter isParameter: Whether the latest instance is the parameter that was missing.
-  func continueWith(_ latest: OwnedInstance, isParameter: Bool, _ unmade: Unmade) {
-    first = parameters(at: 1, of: unmade)
-    if isParameter { first = first?.followed(by: latest) }
+  /// Adds an instance that has been made. If it is an initialiser's parameter, the next attempt gives it to the
+  /// initialiser.
+  func add(_ instance: OwnedInstance, for unmade: Unmade) {
+    held.append(instance)
+    parameters(beside: unmade)?.parameters.append(instance)
   }
 
-  /// The request to fulfil before the next attempt. An instance that is not kept can only be given to an initialiser.
-  private var request: Unmade? {
-    if let unkept, parameters(at: unkept.askers.count, of: unkept) != nil { return unkept }
-    return kept
+  /// The parameters before the one that an initialiser has missed in this attempt; nil if it was no initialiser.
+  func parameters(beside unmade: Unmade) -> FoundParameters? {
+    found.last { $0.isTaken && $0.calls == unmade.askers }
   }
 
-  private func parameters(at depth: Int) -> GivenParameters? { parameters.last { $0.depth == depth } }
+  /// What has been found for a call of an initialiser.
+  fileprivate func parameters(for calls: [RunningCall]) -> FoundParameters {
+    let parameters = found.first { !$0.isTaken && $0.calls == calls } ?? FoundParameters(calls)
+    parameters.isTaken = true
+    return parameters
+  }
 
-  /// The parameters of an initialiser that missed something; nil if the factory at this depth is none.
-  ///
-  /// - Parameter depth: The position of the factory's call among the askers, counted from 1, the outermost.
-  func parameters(at depth: Int, of unmade: Unmade) -> GivenParameters? {
-    guard let asker = unmade.askers.dropFirst(depth - 1).first, let noted = parameters(at: depth) else { return nil }
-    return noted.provider === asker.provider ? noted : nil
+  fileprivate func note(_ parameters: FoundParameters) {
+    if !found.contains(where: { $0 === parameters }) { found.append(parameters) }
   }
 }
 
-/// An instance that is released on an actor, if it belongs to one.
-typealias OwnedInstance = ActorOwned<Instance>
-
 /// A call of a synchronous factory that was running when an attempt missed something.
-final class RunningCall: Sendable {
+final class RunningCall: Sendable, Equatable {
   let provider: Provider
   let context: UDIContext
   let arguments: KeptArguments?
@@ -105,30 +104,22 @@ final class RunningCall: Sendable {
     arguments = frame.arguments.map { KeptArguments($0) }
   }
 
-  /// Asks the provider for the instance once more.
-  func run() throws -> OwnedInstance {
-    guard let instance = try provider.instance(for: context, with: arguments?.arguments, isFresh: false) else {
-      throw ProviderFailure.nothing
-    }
-    return OwnedInstance(instance, by: provider.isolation.owner(provider.reach))
+  /// Whether both are calls of the same factory for the same context.
+  static func == (left: RunningCall, right: RunningCall) -> Bool {
+    left.provider === right.provider && left.context === right.context
   }
 }
 
-/// The first parameters of an initialiser that `register(using:)` was given, which have been looked up. They are given
-/// to the next call of the initialiser, so that none is made twice.
-final class GivenParameters: Sendable {
-  let provider: Provider
-  let parameters: [OwnedInstance]
-  /// How many factories were running, one inside the other, with the initialiser as the innermost.
-  fileprivate let depth: Int
+/// The first parameters of an initialiser that `register(using:)` was given, which have been found although another one
+/// was missing. They are given to the same call in the next attempt, so that none is made twice.
+final class FoundParameters {
+  /// The calls that lead to the initialiser's, and that call itself.
+  fileprivate(set) var calls: [RunningCall]
+  var parameters: [OwnedInstance] = []
+  /// Whether the present attempt has given them to a call.
+  fileprivate var isTaken = false
 
-  fileprivate init(_ parameters: [OwnedInstance], of provider: Provider, at depth: Int) {
-    (self.provider, self.parameters, self.depth) = (provider, parameters, depth)
-  }
-
-  func followed(by parameter: OwnedInstance) -> GivenParameters {
-    GivenParameters(parameters + [parameter], of: provider, at: depth)
-  }
+  fileprivate init(_ calls: [RunningCall]) { self.calls = calls }
 }
 
 // MARK: - The attempt that a thread runs
@@ -136,14 +127,9 @@ final class GivenParameters: Sendable {
 extension Resolution {
   /// Runs an attempt of `obtain` on this thread.
   func running(_ attempt: ObtainingAttempts, _ body: () throws -> OwnedInstance) rethrows -> OwnedInstance {
-    let outer = unsafe obtaining
-    unsafe obtaining = attempt
-    unsafe attempt.graphs?.exchange(with: &graphs)
-    defer {
-      unsafe obtaining = outer
-      unsafe attempt.graphs?.exchange(with: &graphs)
-      attempt.graphs?.noteAttempt()
-    }
+    let outer = unsafe (obtaining, graph)
+    unsafe (obtaining, graph) = (attempt, attempt.graph)
+    defer { unsafe (obtaining, graph) = outer }
     return try body()
   }
 
@@ -154,26 +140,14 @@ extension Resolution {
   /// the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if unmade.isKept { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
+    if unmade.provider.keeps { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
   }
 
-  /// Notes that a lookup has found an instance that an asynchronous factory has made for the same arguments.
-  func noteMadeForArguments() { unsafe obtaining?.hasFoundEarlier = true }
+  /// What earlier attempts have found for the initialiser that is running; nil unless `obtain` is looking something up.
+  func foundParameters() -> FoundParameters? { unsafe obtaining?.parameters(for: runningCalls) }
 
-  /// Takes the parameters that `obtain` has made for the initialiser that is running. Empty if the initialiser is not
-  /// the outermost factory, or if none have been made.
-  func takeGivenParameters() -> [OwnedInstance] {
-    guard unsafe frames.count == 1, let given = unsafe obtaining?.given.take(), given.provider === runningProvider
-    else { return [] }
-    return given.parameters
-  }
-
-  /// Notes the parameters that were looked up for the initialiser that is running, before the lookup of another one
-  /// failed.
-  func noteParameters(_ parameters: [OwnedInstance]) {
-    guard let runningProvider else { return }
-    unsafe obtaining?.parameters.append(GivenParameters(parameters, of: runningProvider, at: frames.count))
-  }
+  /// Notes what was found for an initialiser, before the lookup of another parameter failed.
+  func note(_ parameters: FoundParameters) { unsafe obtaining?.note(parameters) }
 
   /// The calls of the factories that are running, the outermost first. Empty unless `obtain` is looking something up.
   var runningCalls: [RunningCall] {

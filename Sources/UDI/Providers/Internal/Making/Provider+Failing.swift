@@ -7,18 +7,10 @@ final class FactoryFailure: Sendable {
   let message: String
   /// The cause, for explanations; nil if the factory threw an error.
   let cause: UDIExplanation.Cause?
-  /// The types of the arguments that the factory was given; if it returned nil, the types that it takes.
+  /// The types of the arguments that the factory was given.
   let argumentTypes: [Any.Type]
   /// When the factory failed. If it returned nil several times in a row, the time of the first nil.
-  let time: ContinuousClock.Instant
-
-  /// Records that a factory returned nil. The record is the same for all arguments, so further nils in a row need no
-  /// new record.
-  init(nilOf provider: Provider) {
-    (message, cause) = (Self.nilMessage, .factoryReturnedNil)
-    argumentTypes = provider.argumentTypes
-    time = .now
-  }
+  let time = ContinuousClock.now
 
   /// Do not call this under a lock: the error's description is user code.
   ///
@@ -28,12 +20,12 @@ final class FactoryFailure: Sendable {
     case ProviderFailure.explained(.notConvertible(let made)):
       message = "the instance that the provider of \(describeType(made)) made does not conform"
       cause = .notConvertible(from: made)
+    case ProviderFailure.returnedNil: (message, cause) = (Self.nilMessage, .factoryReturnedNil)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
     default: (message, cause) = (Self.shortened("\(error)"), nil)
     }
     argumentTypes = arguments?.types ?? []
-    time = .now
   }
 
   /// Shortens a message before it is stored: an error's description might contain everything that a server sent.
@@ -48,32 +40,21 @@ final class FactoryFailure: Sendable {
 extension Provider {
   /// Records that the factory, or an alias's cast, has failed. Do not call this under a lock.
   final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
-    if case ProviderFailure.returnedNil = error { return noteNil() }
-    if let failure = FactoryFailure(error, arguments) { note(failure, .threw) }
-  }
-
-  /// Records that the factory returned nil. Some factories often do, so this method takes no lock if the last record
-  /// says the same.
-  private final func noteNil() {
-    if lastOutcome.load(ordering: .relaxed) == .returnedNil { return }
-    note(FactoryFailure(nilOf: self), .returnedNil)
-  }
-
-  private final func note(_ failure: FactoryFailure, _ outcome: Outcome) {
-    Tree.change { garbage in
-      if let lastFailure { garbage.add(lastFailure) }
-      lastFailure = failure
-      lastOutcome.store(outcome, ordering: .relaxed)
-    }
+    // Some factories often return nil, so no lock is taken if the last record says the same.
+    if case ProviderFailure.returnedNil = error, hasReturnedNil.load(ordering: .relaxed) { return }
+    if let failure = FactoryFailure(error, arguments) { note(failure) }
   }
 
   /// Clears the recorded failure, because the factory has made something, or an alias's cast has succeeded.
   @inline(never)
-  final func forgetFailure() {
+  final func forgetFailure() { note(nil) }
+
+  private final func note(_ failure: FactoryFailure?) {
     Tree.change { garbage in
       if let lastFailure { garbage.add(lastFailure) }
-      lastFailure = nil
-      lastOutcome.store(.made, ordering: .relaxed)
+      lastFailure = failure
+      hasFailure.store(failure != nil, ordering: .relaxed)
+      hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
     }
   }
 

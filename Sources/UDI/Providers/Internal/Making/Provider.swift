@@ -17,7 +17,6 @@ class Provider: Entry, @unchecked Sendable {
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
-  @exclusivity(unchecked) private final var uncheckedHasFailed = false
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
   /// The lifetime; nil means `.unique`. Constant once the provider has entered a context. The type is spelled
@@ -28,7 +27,9 @@ class Provider: Entry, @unchecked Sendable {
   /// that is gone. Set when the provider enters a context, and 0 before.
   @exclusivity(unchecked) private final var uncheckedID: UInt = 0
   @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
-  @exclusivity(unchecked) private final var uncheckedCreation: Creation?
+  /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
+  /// soon as a reset has dropped the creation, because its instance will not be kept. Guarded by the tree lock.
+  @exclusivity(unchecked) final var creation: Creation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor.
@@ -38,18 +39,12 @@ class Provider: Entry, @unchecked Sendable {
   /// calls its completion itself.
   let hasCompletion: Bool
   private let usesDefaultLifetime: Bool
-  /// How a run of the factory ended; for an alias, how a cast ended.
-  enum Outcome: UInt8, AtomicRepresentable {
-    /// There is an instance, or there was no run yet: `lastFailure` is nil.
-    case made
-    case threw
-    case returnedNil
-  }
-  /// How the last run ended, apart from runs that were cancelled. This agrees with `lastFailure`, but can be read
-  /// without a lock.
-  let lastOutcome = Atomic<Outcome>(.made)
-  /// Whether the last run failed.
-  final var hasFailed: Bool { lastOutcome.load(ordering: .relaxed) != .made }
+  /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
+  let hasFailure = Atomic<Bool>(false)
+  /// Whether that failure is that the factory returned nil.
+  let hasReturnedNil = Atomic<Bool>(false)
+  /// Whether the last run of the factory failed, or an alias's last cast, apart from runs that were cancelled.
+  final var hasFailed: Bool { hasFailure.load(ordering: .relaxed) }
 
   /// Properties that never change and that only a few providers need.
   private final class FixedExtras: Sendable {
@@ -115,7 +110,6 @@ class Provider: Entry, @unchecked Sendable {
 
   /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
-  final var argumentCount: Int { wanted?.count ?? 0 }
 
   /// Whether the provider has a closer. Constant once the provider has entered a context.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }
@@ -124,13 +118,6 @@ class Provider: Entry, @unchecked Sendable {
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
-
-  /// Calls the completion, if there is one. Called at the end of the outermost link.
-  func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {}
-}
-
-extension Provider: CustomStringConvertible {
-  final var description: String { key.description }
 }
 
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
@@ -169,20 +156,6 @@ extension Provider {
     return new
   }
 
-  /// Whether the factory has ever failed to make an instance that the provider would have kept. Recorded for
-  /// synchronous factories only.
-  final var hasEverFailed: Bool {
-    get { unsafe uncheckedHasFailed }
-    set { unsafe uncheckedHasFailed = newValue }
-  }
-
-  /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
-  /// soon as a reset has dropped the creation, because its instance will not be kept.
-  final var creation: Creation? {
-    get { unsafe uncheckedCreation }
-    set { unsafe uncheckedCreation = newValue }
-  }
-
   /// Whether the provider has instance caches.
   final var hasCaches: Bool { unsafe uncheckedExtras?.caches?.isEmpty == false }
 
@@ -212,6 +185,13 @@ extension Provider {
     unsafe uncheckedHasCloser = true
   }
 
+  /// Gives the entry for an instance what it has in common with the provider.
+  final func adopt(_ entry: InstanceEntry) {
+    entry.node = node
+    entry.serial = serial
+    entry.comesFromLook = comesFromLook
+  }
+
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
   final var current: Entry { shown ?? self }
 
@@ -232,11 +212,7 @@ extension Provider {
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
     // too.
-    if showsInstance {
-      shown?.node = node
-      shown?.serial = serial
-      shown?.comesFromLook = comesFromLook
-    }
+    if let shown { adopt(shown) }
   }
 
   /// Drops all instances that the provider keeps: by itself, in its caches, and those that have yet to be closed (see
@@ -245,8 +221,14 @@ extension Provider {
   ///
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
-    if let closer { dropUnclosed(closer, isReset: isReset, &garbage) }
+    // A reset does not drop what `provide` was given.
+    if hasCloser, !(isReset && closer?.isOfProvided == true) { dropUnclosed(&garbage) { _ in true } }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
-    dropCaches(&garbage)
+    guard let caches else { return }
+    let all = caches.all
+    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays, because whoever wants
+    // a newer instance may have to wait until an older one has been stored.
+    if sharing != .custom { caches.discardAll(&garbage) }
+    for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
   }
 }

@@ -20,14 +20,12 @@ final class Resolution {
     // objects that a completion's frame refers to are held by `completions`.
     let provider: Unretained<Provider>
     let context: Unretained<UDIContext>
-    /// Used only by this thread: other threads read only a frame's provider. The same goes for `circumstances`.
+    /// Used only by this thread: other threads read only a frame's provider.
     let arguments: Arguments?
-    /// For a factory, the thread's circumstances before it began, which `pop` restores. Not used for completions.
-    let circumstances: Circumstances
   }
 
-  /// The frames of the running factories and of the running completion, the outermost first. The frames of the
-  /// completions that led to the running one come first (see `complete()`). Only this thread writes the frames. Other
+  /// The frames of the running factories and completions, the outermost first. The frames of completions come first (see
+  /// `complete`). Only this thread writes the frames. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
   /// it enters what it waits for (`Activity.enter`) under the same lock.
   @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
@@ -54,28 +52,16 @@ final class Resolution {
   func noteActorMiss() { unsafe actorMisses += 1 }
 
   /// The creation that this thread has begun last and not ended. Guarded by the tree lock.
-  @exclusivity(unchecked) private var uncheckedCreation: Creation?
-  var creation: Creation? {
-    get { unsafe uncheckedCreation }
-    set { unsafe uncheckedCreation = newValue }
-  }
+  @exclusivity(unchecked) var creation: Creation?
   /// A creation that has ended without anything waiting for it, to be used again. Guarded by the tree lock.
-  @exclusivity(unchecked) private var uncheckedSpare: Creation?
-  var spareCreation: Creation? {
-    _read { yield unsafe uncheckedSpare }
-    _modify { yield unsafe &uncheckedSpare }
-  }
+  @exclusivity(unchecked) var spareCreation: Creation?
 
-  /// The instances that are shared under the lifetime `.graph`: those made since the outermost link began and, during
-  /// an attempt of `obtain`, those that earlier attempts have made.
-  @exclusivity(unchecked) var graphs = Graphs()
+  /// The graph in which this thread makes something now; nil if it shares nothing yet. See `presentGraph`.
+  @exclusivity(unchecked) var graph: Graph?
 
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
-  /// The index of the completion that is running; nil if none is.
-  @exclusivity(unchecked) private var runningCompletion: Int?
-  /// How many of the frames belong to completions rather than to factories. These are the outermost ones: see
-  /// `complete()`.
+  /// How many of the frames belong to completions rather than to factories. These are the outermost ones.
   @exclusivity(unchecked) private var completionFrames = 0
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) var hasRemains = false
@@ -87,9 +73,6 @@ final class Resolution {
     get { unsafe uncheckedIsLooking }
     set { unsafe uncheckedIsLooking = newValue }
   }
-
-  /// The modules that this thread is installing, the innermost last. Used only by this thread.
-  var installations: [Installation] = []
 
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
@@ -115,33 +98,18 @@ final class Resolution {
 
   init() {}
 
-  /// Under which circumstances the thread makes something: as part of a look or not, and in which graph.
-  typealias Circumstances = (isLooking: Bool, graph: UInt)
-  private var circumstances: Circumstances { unsafe (isLooking, graphs.number) }
-
   /// A call of a completion for one new instance, to be made at the end of the outermost link.
   struct Completion {
-    let provider: Provider
+    let provider: Factory
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
-    /// The attachment of an instance that was attached, and of which something is required.
+    /// The attachment of an instance that was attached, and that requires something.
     let needs: UDIAttachment?
-    /// If the instance was made while another completion ran, the index of that completion in `completions`.
-    fileprivate var cause: Int?
-    /// The `circumstances` of the thread when the instance was made.
-    fileprivate var circumstances: Circumstances = (false, 0)
-
-    init(
-      _ provider: Provider, _ instance: Instance, for context: UDIContext, with arguments: Arguments?,
-      needs: UDIAttachment?
-    ) {
-      self.provider = provider
-      self.instance = instance
-      self.context = context
-      self.arguments = arguments.map { KeptArguments($0) }
-      self.needs = needs
-    }
+    /// Whether the instance was made as part of a look.
+    let isOfLook: Bool
+    /// The graph in which the instance was made.
+    let graph: Graph
   }
 }
 
@@ -155,33 +123,35 @@ extension Resolution {
   /// factory registers itself anew each time.
   private static var frameLimit: Int { 1000 }
 
+  /// Runs a creation of an instance that will be kept.
+  ///
+  /// The instance begins a graph of its own: the parts that are made for it are shared only among themselves. It must
+  /// not get parts that the link has made before: these might depend on the context that asks, which might end before
+  /// the instance does.
+  @inline(__always)
+  func running(_ creation: Creation, _ make: () throws -> Instance) rethrows -> Instance {
+    let outer = unsafe (isLooking, graph.take())
+    defer { unsafe (isLooking, graph) = outer }
+    // What is made only once is not part of a look.
+    if creation.happensOnce { isLooking = false }
+    return try make()
+  }
+
   /// Records that a factory begins.
   ///
-  /// An instance that will be kept begins a graph of its own: the parts that are made for it are shared only among
-  /// themselves. It must not get parts that the link has made before: these might depend on the context that asks,
-  /// which might end before the instance does.
-  ///
   /// - Parameters:
-  ///   - creation: The creation that the factory runs for, if the provider keeps the instance. Another thread could
-  ///     then wait for it.
+  ///   - isKept: Whether the provider keeps the instance. Another thread could then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
   /// - Throws: `ProviderFailure.cycle`: see `rejectCycle`.
   @inline(__always)
   func push(
-    _ provider: Provider, for context: UDIContext, with arguments: Arguments?, creation: Creation?, isFresh: Bool
+    _ provider: Provider, for context: UDIContext, with arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
-      try rejectCycle(provider, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh)
+      try rejectCycle(provider, for: context, with: arguments, isKept: isKept, isFresh: isFresh)
     }
-    unsafe frames.append(
-      Frame(
-        provider: reference, context: Unretained(context), arguments: arguments, circumstances: circumstances))
-    guard let creation else { return }
-    unsafe graphs.lastNumber += 1
-    unsafe graphs.number = graphs.lastNumber
-    // What is made only once is not part of a look.
-    if creation.happensOnce { isLooking = false }
+    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
   }
 
   /// Throws `ProviderFailure.cycle` if a factory must not begin: if it is already running for the same instance, or if
@@ -204,16 +174,16 @@ extension Resolution {
       // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
       // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs to a completion.
       // The graph has no instance yet, so the completion is for a fresh one, or for one of a different graph.
-      let isOfCompletion = unsafe index < completionFrames
-      let canBeTheSame = !isKept && !(isOfGraph && isOfCompletion)
       // All contexts share the graph's instance.
-      let isSame =
-        canBeTheSame && (isOfGraph || frame.context == contextReference)
-        && areSame(frame.arguments, arguments, for: provider)
-      if isSame { throw ProviderFailure.cycle(keys(from: index) + [provider.key]) }
+      let isSame = unsafe isOfGraph ? index >= completionFrames : frame.context == contextReference
+      if !isKept, isSame, areSame(frame.arguments, arguments, for: provider) {
+        throw ProviderFailure.cycle(keys(from: index) + [provider.key])
+      }
       if nesting > Self.deepestNesting { throw ProviderFailure.cycle(keys(from: latest ?? index) + [provider.key]) }
     }
-    if isTooDeep() { throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key]) }
+    if unsafe isDeep && (frames.count >= Self.frameLimit || isStackLow()) {
+      throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key])
+    }
   }
 
   /// Whether two sets of arguments for the given provider are equal. Arguments that are not `Hashable` cannot be
@@ -225,12 +195,6 @@ extension Resolution {
 
   /// Whether so many factories run inside one another that the depth of the stack has to be checked.
   private var isDeep: Bool { unsafe frames.count >= 6 }
-
-  /// Whether too many factories run inside one another, or too little stack is left for one more.
-  private func isTooDeep() -> Bool {
-    guard isDeep else { return false }
-    return unsafe frames.count >= Self.frameLimit || isStackLow()
-  }
 
   /// Whether too little stack is left for one more factory.
   private func isStackLow() -> Bool {
@@ -247,85 +211,66 @@ extension Resolution {
   /// Records that the innermost factory has ended. If it was also the outermost one, ends the link.
   @inline(__always)
   func pop() {
-    let outer = unsafe frames.removeLast().circumstances
-    isLooking = outer.isLooking
-    unsafe graphs.number = outer.graph
+    unsafe frames.removeLast()
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
-  /// Adds a completion, to be called at the end of the outermost link.
-  func atEnd(_ completion: Completion) {
+  /// Notes that the completion has to be called for a new instance at the end of the outermost link, after what the
+  /// instance requires has been looked up.
+  ///
+  /// - Parameter needs: The attachment of the instance, if it was attached and requires something.
+  func atEnd(
+    complete instance: Instance, _ needs: UDIAttachment?, of provider: Factory, for context: UDIContext,
+    with arguments: Arguments?
+  ) {
     unsafe hasRemains = true
-    var completion = completion
-    completion.cause = unsafe runningCompletion
-    completion.circumstances = circumstances
-    unsafe completions.append(completion)
+    unsafe completions.append(
+      Completion(
+        provider: provider, instance: instance, context: context, arguments: arguments.map { KeptArguments($0) },
+        needs: needs, isOfLook: isLooking, graph: presentGraph))
   }
 
-  /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, releases what the
-  /// graphs shared.
+  /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, ends the graph.
   @inline(never)
   private func endOutermost() {
     // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
     // a new outermost link.
+    let ended = unsafe graph
     var called: [Completion] = []
-    if unsafe !completions.isEmpty { called = complete() }
+    if unsafe !completions.isEmpty { complete(&called) }
     unsafe hasRemains = false
-    unsafe graphs.number = 0
     // If the link is an attempt of `obtain`, the next attempt shares with it.
-    if unsafe graphs.isEmpty || obtaining?.graphs != nil { return }
-    var ended = Graphs()
-    unsafe swap(&ended, &graphs)
-    _ = consume called
-    ended.removeAll()
-    if ended.isWorthKeeping, unsafe graphs.isUnused { unsafe swap(&ended, &graphs) }
+    unsafe graph = obtaining?.graph
+    withExtendedLifetime((ended, called)) {}
   }
 
-  /// Calls the completions. A completion may link, which may append further completions; these are called as well.
+  /// Calls the completions. A completion may link, which may add further completions; these are called before the next
+  /// one.
   ///
-  /// While a completion runs, it has a frame, just like a factory. If the completion was caused by another one, the
-  /// frames of those that led to it come before its own. An endless chain of completions is therefore detected in the
-  /// same way as an endless chain of factories.
+  /// While a completion runs, and those that it has caused, it has a frame, just like a factory. An endless chain of
+  /// completions is therefore detected in the same way as an endless chain of factories.
   ///
-  /// - Returns: The completions that were called, for the caller to release.
-  private func complete() -> [Completion] {
-    var next = 0
-    while unsafe next < completions.count {
-      let completion = unsafe completions[next]
-      unsafe runningCompletion = next
-      unsafe graphs.number = completion.circumstances.graph
-      pushFrames(leadingTo: next)
-      looking(completion.circumstances.isLooking) {
-        completion.needs?.meetNeeds(of: completion.instance.object, at: completion.provider.site)
-        completion.provider.complete(
-          completion.instance, for: completion.context, with: completion.arguments?.arguments)
-      }
-      unsafe completionFrames = 0
-      unsafe frames.removeAll(keepingCapacity: true)
-      next += 1
-    }
-    unsafe runningCompletion = nil
-    var called: [Completion] = []
-    unsafe swap(&called, &completions)
-    return called
-  }
-
-  private func pushFrames(leadingTo completion: Int) {
-    var chain: [Int] = []
-    var next: Int? = completion
-    while let index = next {
-      chain.append(index)
-      next = unsafe completions[index].cause
-    }
-    for index in chain.reversed() {
-      // The frame does not retain what it refers to; `completions` keeps the objects alive.
-      let cause = unsafe completions[index]
+  /// - Parameter called: The completions that were called are added to these, for the caller to release.
+  private func complete(_ called: inout [Completion]) {
+    var batch: [Completion] = []
+    unsafe swap(&batch, &completions)
+    called += batch
+    for completion in batch {
+      let arguments = completion.arguments?.arguments
+      // The frame does not retain what it refers to; `called` keeps the objects alive.
       unsafe frames.append(
         Frame(
-          provider: Unretained(cause.provider), context: Unretained(cause.context),
-          arguments: cause.arguments?.arguments, circumstances: circumstances))
+          provider: Unretained(completion.provider), context: Unretained(completion.context), arguments: arguments))
+      unsafe completionFrames = frames.count
+      unsafe graph = completion.graph
+      looking(completion.isOfLook) {
+        completion.needs?.meetNeeds(of: completion.instance.object, at: completion.provider.site)
+        completion.provider.complete(completion.instance, for: completion.context, with: arguments)
+      }
+      complete(&called)
+      unsafe frames.removeLast()
+      unsafe completionFrames = frames.count
     }
-    unsafe completionFrames = frames.count
   }
 
   /// Whether this thread is running a factory or a completion that was given the node's context.

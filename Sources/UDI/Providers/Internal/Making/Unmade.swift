@@ -1,6 +1,5 @@
 /// A request for an instance that only `obtain` can fulfil, because the factory is asynchronous.
-final class Unmade: @unchecked Sendable {
-  // Unchecked: all properties are constants. Only one task at a time uses the arguments, which need not be `Sendable`.
+struct Unmade: Sendable {
   let provider: AsyncFactory
   let context: UDIContext
   let arguments: KeptArguments?
@@ -8,30 +7,18 @@ final class Unmade: @unchecked Sendable {
   /// during an `obtain`.
   let askers: [RunningCall]
 
-  init(
-    _ provider: AsyncFactory, for context: UDIContext, with arguments: KeptArguments?, askedBy askers: [RunningCall]
-  ) {
-    self.provider = provider
-    self.context = context
-    self.arguments = arguments
-    self.askers = askers
-  }
-
   /// Returns the instance, after making it if there is none.
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
   /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
   nonisolated(nonsending) func obtain() async throws -> OwnedInstance? {
     let instance = try await provider.instance(for: context, with: arguments, through: askers.map(\.provider.key))
-    return instance.map { OwnedInstance($0, by: provider.isolation.owner(provider.reach)) }
+    return instance.map { OwnedInstance($0, provider.reach) }
   }
 
-  /// Whether the provider keeps its instances, so that a synchronous lookup finds this one afterwards.
-  var isKept: Bool { provider.keeps }
-
-  /// Whether both requests ask the same provider for the same instance, on behalf of the same factories.
+  /// Whether both requests ask the same provider for the same instance.
   func isSame(as other: Unmade) -> Bool {
-    provider === other.provider && askers.elementsEqual(other.askers) { $0.provider === $1.provider }
+    provider === other.provider
       && arguments?.arguments.key(for: provider) == other.arguments?.arguments.key(for: provider)
   }
 }
