@@ -136,8 +136,9 @@
     func loadedToLook(_ operation: Operation) {
       let points = run(operation, droppingAt: nil)
       #expect(points > 0, "it loads nothing")
-      // Tries each point in turn.
-      for point in 0..<points { run(operation, droppingAt: point) }
+      // Tries the points in turn. A snapshot loads what other tests have looked up, too, after the scene's entries and
+      // before the scene's own lookups. These are left out, because there may be thousands.
+      for point in 0..<points where point < 40 || point >= points - 40 { run(operation, droppingAt: point) }
     }
 
     /// Runs an operation. When the operation reaches a point, another thread drops all references to what it checks.
