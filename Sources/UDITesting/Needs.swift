@@ -18,7 +18,7 @@ public import UDI
 ///   - classes: The classes. Properties that they inherit count.
 ///   - context: Where the objects will be attached.
 ///   - sourceLocation: The place at which the issues are recorded.
-/// - Complexity: O(properties), and the complexity of ``UDILinking/explain(_:named:search:with:)`` for each.
+/// - Complexity: O(properties), and the complexity of `explain` for each.
 public func expectNeedsAreMet(
   by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -38,7 +38,7 @@ public func expectNeedsAreMet(
 /// - Parameters:
 ///   - object: The object.
 ///   - sourceLocation: The place at which the issues are recorded.
-/// - Complexity: O(properties), and the complexity of ``UDILinking/explain(_:named:search:with:)`` for each.
+/// - Complexity: O(properties), and the complexity of `explain` for each.
 public func expectNeedsAreMet(by object: some UDIObject, sourceLocation: SourceLocation = #_sourceLocation) {
   let context = object.attachedContext ?? AppContext
   let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())

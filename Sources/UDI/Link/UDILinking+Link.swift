@@ -19,7 +19,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   /// - Complexity: O(1) in any tree for a hit in the context or below it; O(levels climbed) for a hit above, and for a
   ///   miss; plus the time of factories that run.
-  @_alwaysEmitIntoClient @_transparent
+  @_alwaysEmitIntoClient
   public func link<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -38,7 +38,7 @@ extension UDILinking {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
-  @_alwaysEmitIntoClient @_transparent
+  @_alwaysEmitIntoClient
   public func link<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
@@ -81,7 +81,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``link(_:named:search:fresh:fileID:line:)``.
-  @_alwaysEmitIntoClient @_transparent
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -102,7 +102,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @_disfavoredOverload
-  @_alwaysEmitIntoClient @_transparent
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -119,7 +119,7 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
-  @_alwaysEmitIntoClient @_transparent
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
@@ -135,7 +135,7 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
-  @_alwaysEmitIntoClient @_transparent
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -221,39 +221,34 @@ extension UDILinking {
   //
   // What clients compile is marked `@_alwaysEmitIntoClient`, here and everywhere. With `@inlinable`, the library would
   // contain it as well, in a form for all types, and so would every client: 32 KiB that nothing calls.
-  //
-  // The verbs and the two functions below are also `@_transparent`: the compiler puts them into their callers before it
-  // optimises anything, instead of first making a function of each for each type. With `@inline(__always)` and with
-  // `withUnsafeMutablePointer`, a client of 500 types takes a tenth longer to compile if it uses `require`, and a third
-  // longer if it uses `link` ("compile" in `Benchmarks/cost`).
 
   /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
   @_alwaysEmitIntoClient
-  @_transparent
+  @inline(__always)
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
     at site: UDICallSite = UDICallSite("", 0)
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
-    @_transparent
-    func find(into memory: UnsafeMutablePointer<Dependency?>) {
-      unsafe _find(type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer(memory))
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe _find(
+        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer($0))
     }
-    unsafe find(into: &found)
     return found
   }
 
   /// Performs the lookup for `require`.
   @_alwaysEmitIntoClient
-  @_transparent
+  @inline(__always)
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
     at site: UDICallSite = UDICallSite("", 0)
   ) throws -> Dependency {
     reach.assertIsolation(type)
     var found: Dependency?
-    @_transparent
+    // With `withUnsafeMutablePointer`, whose closure would throw, clients would take a tenth longer to compile
+    // ("compile" in `Benchmarks/cost`).
     func find(into memory: UnsafeMutablePointer<Dependency?>) throws {
       try unsafe _findOrThrow(
         type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer(memory))
@@ -268,7 +263,7 @@ extension UDILinking {
 
 extension UDILinking {
   /// Does the same as ``link(_:named:search:fresh:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @_transparent @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func link<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -280,7 +275,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @_transparent @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
@@ -300,7 +295,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @_transparent @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -310,7 +305,7 @@ extension UDILinking {
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @_disfavoredOverload
-  @_alwaysEmitIntoClient @_transparent @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
@@ -319,7 +314,7 @@ extension UDILinking {
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,
   /// where an optional is expected.
-  @_alwaysEmitIntoClient @_transparent @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
@@ -327,7 +322,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @_transparent @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
