@@ -142,7 +142,7 @@ extension UDIContext {
   func register<Dependency: Sendable>(
     _ factory: Provider, _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
-    if let closer = Closer.of(onClose) { factory.setCloser(closer) }
+    if onClose != nil, let closer = Closer.of(onClose) { factory.setCloser(closer) }
     add(factory) { _ in }
     return .of(factory, .anywhere)
   }

@@ -16,7 +16,8 @@ extension Factory {
     _ function: consuming FactoryFunction, _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
     let isolation = Isolation.of(actor, complete?.isolation, reach: parameters ?? request.reach, request)
-    self.init(request, isolation: isolation, function: function, completion: Self.completion(complete))
+    self.init(
+      request, isolation: isolation, function: function, completion: complete == nil ? nil : Self.completion(complete))
   }
 
   /// Makes a factory whose closure takes a context and arguments.

@@ -131,11 +131,10 @@ final class Factory: Provider, @unchecked Sendable {
       watched?.end()
       // Step 4.
       if hasCloser { creation?.assignClosingNumber() }
-      let attachment =
+      let needs =
         instance.isBox
         ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       if hasFailed { forgetFailure() }
-      let needs = attachment?.needs(of: instance.object).isEmpty == false ? attachment : nil
       if hasCompletion || needs != nil {
         thread.read { $0.atEnd(complete: instance, needs, of: self, for: context, with: arguments) }
       }

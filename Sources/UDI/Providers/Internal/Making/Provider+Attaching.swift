@@ -3,7 +3,8 @@ extension Provider {
   /// If a new instance takes part in the tree and is not attached yet, attaches it to the context that its factory was
   /// given. If the context owns the instance, the attachment does not hold the context.
   ///
-  /// - Returns: The attachment, if the instance has been attached. What it requires has not been looked up yet.
+  /// - Returns: The attachment, if the instance has been attached and requires something, which has not been looked up
+  ///   yet.
   @discardableResult
   final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) -> UDIAttachment? {
     guard let member = member(object, for: context) else { return nil }
@@ -13,7 +14,7 @@ extension Provider {
     }
     guard isNew else { return nil }
     member.didAttachContext()
-    return attachment
+    return attachment.needs(of: object).isEmpty ? nil : attachment
   }
 
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it
