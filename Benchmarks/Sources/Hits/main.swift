@@ -12,6 +12,14 @@ final class Member: UDIObject {
   func didAttachContext() {}
 }
 
+final class Three: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Required var first: any Service
+  @Required var second: any Owned
+  @Required(named: "example") var third: any Service
+  func didAttachContext() {}
+}
+
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int(arguments[1]), ["on", "off"].contains(arguments[2]) else {
   fatalError("usage: Hits COUNT on|off KIND")
@@ -36,6 +44,7 @@ registerGraph(in: other)
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
+let three = Three()
 let key = UDIKey<any Service>(named: "example")
 
 /// Inlined, so that a lookup stands in the loop itself.
@@ -64,6 +73,16 @@ case "made-and-kept":
   repeating {
     context.reset()
     return context.link((any Kept).self) != nil
+  }
+case "attach":
+  repeating {
+    member.attachedContext = context
+    return true
+  }
+case "attach-required":
+  repeating {
+    three.attachedContext = context
+    return three.first === host && three.second === owned && three.third === host
   }
 case "argument": repeating { other.link((any Numbered).self, with: 5) != nil }
 case "graph": repeating { other.link((any Top).self) != nil }

@@ -13,7 +13,7 @@ extension UDIAttachment {
   /// The properties that are filled when the object is attached.
   func needs(of object: AnyObject) -> [WrappedProperties.Property] {
     guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return [] }
-    return WrappedProperties.of(type(of: object), wrapper: Required<Never>.self).usableFromOutside
+    return WrappedProperties.of(type(of: object), wrapper: Required<Never>.self).read { $0.usableFromOutside }
   }
 }
 
@@ -30,7 +30,7 @@ extension PropertyLink {
   /// The name of the property in an object to which this link belongs; nil if the program does not contain it.
   func name(in object: AnyObject) -> String? {
     let properties = WrappedProperties.of(type(of: object), wrapper: Required<Never>.self)
-    return properties.all.first { Self.of(object, $0) === self }?.name
+    return properties.object.all.first { Self.of(object, $0) === self }?.name
   }
 }
 

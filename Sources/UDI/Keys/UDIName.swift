@@ -18,7 +18,8 @@
 public struct UDIName: Hashable, Sendable {
   /// The hash of `text`. It is declared before `text`, so that `==` compares it first.
   let digest: UInt64
-  private let text: String
+  /// The text. For a name that was made from a string, this is the string.
+  public let text: String
 
   private init(text: String) {
     var text = text

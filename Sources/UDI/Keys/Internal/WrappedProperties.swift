@@ -25,18 +25,29 @@ final class WrappedProperties: Sendable {
   /// told to leave the names and types of properties out of the program.
   ///
   /// - Parameter wrapper: The wrapper, with any arguments if it is generic. It must be the same in each call.
-  static func of(_ type: AnyClass, wrapper: Any.Type) -> WrappedProperties {
-    TypeToken.of(type).identity.read { identity in
-      if let known = identity.wrappedProperties.load() { return known }
-      var all: [Property] = []
-      var next: AnyClass? = type
-      while let type = next {
-        unsafe all += ClassDescription(type)?.properties(wrappedIn: wrapper) ?? []
-        next = _getSuperclass(type)
-      }
-      let isActor = unsafe ClassDescription(type)?.isActor ?? false
-      return identity.wrappedProperties.storeIfNil(WrappedProperties(all, isActor: isActor))
+  static func of(_ type: AnyClass, wrapper: Any.Type) -> Unretained<WrappedProperties> {
+    let identity = TypeToken.of(type).identity
+    let known = identity.read { $0.wrappedProperties.load(ordering: .acquiring) }
+    // What is stored below is never released, and neither is the identity.
+    return known != 0 ? unsafe Unretained(address: known) : find(in: type, wrapper, for: identity)
+  }
+
+  @inline(never)
+  private static func find(
+    in type: AnyClass, _ wrapper: Any.Type, for identity: Unretained<TypeIdentity>
+  ) -> Unretained<WrappedProperties> {
+    var all: [Property] = []
+    var next: AnyClass? = type
+    while let type = next {
+      unsafe all += ClassDescription(type)?.properties(wrappedIn: wrapper) ?? []
+      next = _getSuperclass(type)
     }
+    let isActor = unsafe ClassDescription(type)?.isActor ?? false
+    // If two threads do this for a class at the same time, one of the two objects is never used.
+    let found = unsafe Unretained(
+      Unmanaged.passRetained(WrappedProperties(all, isActor: isActor)).takeUnretainedValue())
+    identity.read { $0.wrappedProperties.store(found.address, ordering: .releasing) }
+    return found
   }
 }
 
