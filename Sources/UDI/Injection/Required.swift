@@ -37,6 +37,12 @@ public struct Required<Dependency> {
     link = .required(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
+  /// Declares a dependency by its key. It need not be `Sendable`, see the initialiser without a key.
+  @_alwaysEmitIntoClient
+  public init(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) { self.init(named: key.name, search: search, fileID: fileID, line: line) }
+
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
@@ -86,6 +92,12 @@ extension Required where Dependency: Sendable {
   ) {
     link = .required(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
+
+  /// Declares, by its key, a dependency that may be used from anywhere.
+  @_alwaysEmitIntoClient
+  public init(
+    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) { self.init(named: key.name, search: search, fileID: fileID, line: line) }
 }
 
 // This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.

@@ -11,7 +11,8 @@
 /// }
 /// ```
 ///
-/// `link`, `linkInLine`, `require`, `obtain`, `whileAvailable`, `unregister` and `explain` take keys.
+/// `register` (with a closure that takes nothing, or the context), `provide`, `bind`, `link`, `linkInLine`, `require`,
+/// `obtain`, `updates`, `whileAvailable`, `unregister` and `explain` take keys, and so do ``Linked`` and ``Required``.
 ///
 /// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in

@@ -93,6 +93,28 @@ extension UDIObject {
   }
 }
 
+// MARK: - With a key
+
+extension UDIObject {
+  /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` for a key.
+  @_alwaysEmitIntoClient
+  public func bind<Dependency: Sendable>(
+    _ dependency: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    bind(dependency, as: Dependency.self, named: key.name, metadata: metadata, fileID: fileID, line: line)
+  }
+
+  /// Does the same on the main actor, for a type that is not `Sendable`.
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
+  public func bind<Dependency>(
+    _ dependency: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    bind(dependency, as: Dependency.self, named: key.name, metadata: metadata, fileID: fileID, line: line)
+  }
+}
+
 // MARK: - From typed verbs to the untyped core
 
 extension UDIObject {

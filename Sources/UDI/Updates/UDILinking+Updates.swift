@@ -72,6 +72,26 @@ extension UDILinking {
   }
 }
 
+// MARK: - With a key
+
+extension UDILinking {
+  /// Does the same as ``updates(of:named:search:fileID:line:)`` for a key.
+  @_alwaysEmitIntoClient
+  public func updates<Dependency: Sendable>(
+    of key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIUpdates<Dependency> {
+    updates(of: Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
+  }
+
+  /// Does the same on the main actor, for a type that is not `Sendable`.
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
+  public func updates<Dependency>(
+    of key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIMainActorUpdates<Dependency> {
+    updates(of: Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
+  }
+}
+
 extension UDIOrigin {
   nonisolated(nonsending) fileprivate func awaitDependency<Dependency>(
     _ request: LookupRequest, within limit: Duration?, _ clock: any Clock<Duration>

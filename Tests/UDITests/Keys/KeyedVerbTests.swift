@@ -1,0 +1,70 @@
+import Testing
+import UDI
+
+private protocol Serving: AnyObject, Sendable {}
+private final class Server: Serving {}
+private protocol Painting: AnyObject {}
+private final class Painter: Painting {}
+
+extension UDIKey<any Serving> {
+  fileprivate static var service: Self { Self() }
+  fileprivate static var backup: Self { Self(named: "backup") }
+}
+
+extension UDIKey<any Painting> {
+  fileprivate static var painter: Self { Self(named: "painter") }
+}
+
+private final class Screen: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @Required(.backup) var backup: any Serving
+  @Linked(.service) var service: (any Serving)?
+}
+
+@MainActor private final class Canvas: @MainActor UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @Required(.painter) var painter: any Painting
+  @Linked(.painter, keeps: .never) var other: (any Painting)?
+}
+
+@Suite struct KeyedVerbTests {
+  let context = UDIContext(tag: "context")
+
+  @Test func whatIsOfferedUnderAKeyIsFoundUnderIt() async throws {
+    let line = #line + 1
+    let registration = context.register(.service, lifetime: .context) { Server() }
+    #expect(registration.key == .service && registration.line == line)
+    let backup = Server()
+    context.provide(backup, as: .backup)
+    let screen = Screen().attached(to: context)
+    #expect(screen.backup === backup && screen.service === context.link(.service) && screen.service != nil)
+    context.register(.backup, replaces: false) { _ in Server() }
+    #expect(context.link(.backup) === backup)
+    let bound = Server()
+    context.bind(bound, as: .service)
+    #expect(context.link(.service) === bound)
+    let other = Server()
+    screen.bind(other, as: .service)
+    var updates = context.updates(of: .service).makeAsyncIterator()
+    #expect(await updates.next() as? Server === other)
+  }
+
+  @MainActor @Test func onTheMainActorWhatIsNotSendable() async {
+    context.register(.painter, lifetime: .context) { Painter() }
+    let canvas = Canvas().attached(to: context)
+    #expect(canvas.painter === canvas.other)
+    context.register(.painter) { _ in Painter() }
+    #expect(canvas.painter !== canvas.other)
+    let painter = Painter()
+    context.provide(painter, as: .painter)
+    #expect(canvas.other === painter)
+    let bound = Painter()
+    context.bind(bound, as: .painter)
+    var updates = context.updates(of: .painter).makeAsyncIterator()
+    #expect(await updates.next() as? Painter === bound)
+  }
+
+  @Test func aNameGivesItsText() {
+    #expect(UDIName("two\nlines").text == "two\nlines" && UDIName(5).text == "Swift.Int 5")
+  }
+}
