@@ -28,9 +28,10 @@ final class ReferenceGraph {
     let name: String
     /// Whether the class belongs to the library.
     let isOfLibrary: Bool
-    /// Whether the class belongs to the library and its objects hold something of the user: closures, or what a property
-    /// with a wrapper keeps. The search looks into such objects. Apart from contexts, attachments and value boxes, it
-    /// looks into no other objects of the library, because references between these are none of the user's concern.
+    /// Whether the class belongs to the library and its objects hold something of the user: closures, or what a
+    /// property with a wrapper keeps. The search looks into such objects. Apart from contexts, attachments and value
+    /// boxes, it looks into no other objects of the library, because references between these are none of the user's
+    /// concern.
     let isHolder: Bool
     /// Whether the objects of the class are the library's boxes for values that contexts own.
     let isValueBox: Bool
