@@ -5,7 +5,7 @@ import UDI
 final class Input: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   /// Provided in the context above, for all inputs.
-  @Linked private var console: (any Console)?
+  @Required private var console: any Console
   private let source: Source
   private(set) var isLatin1 = false
 
@@ -37,13 +37,13 @@ final class Input: @MainActor UDIObject {
       guard let counter = linkInLine(Counter.self) else { return false }
       repeat {
         counter.count(lines)
-        console?.showProgress(of: name, reader.position, source.size)
+        console.showProgress(of: name, reader.position, source.size)
         lines = try reader.next() ?? []
       } while !lines.isEmpty
       isLatin1 = reader.isLatin1
       return true
     } catch {
-      console?.complain("\(name): \(error.reason)")
+      console.complain("\(name): \(error.reason)")
       return false
     }
   }

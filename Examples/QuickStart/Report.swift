@@ -2,12 +2,11 @@ import UDI
 
 /// The results of all inputs.
 @MainActor
-final class Report: @MainActor UDIObject {
+final class Report: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
+  @Required private var console: any Console
 
-  /// The report keeps nothing. It looks up what it needs when it is shown, and takes what is there at that moment.
-  func didAttachContext() {}
-
+  /// Shows the inputs that are there at this moment.
   func show() {
     // All inputs below, in the order of their contexts.
     let inputs = linkAll(Input.self)
@@ -15,7 +14,7 @@ final class Report: @MainActor UDIObject {
     let lineCount = digests.reduce(0) { $0 + $1.lineCount }
     let unparsedCount = digests.reduce(0) { $0 + $1.unparsedCount }
     let total = "inputs: \(inputs.count), lines: \(lineCount), unparsed: \(unparsedCount)"
-    linkInLine((any Console).self)?.show((inputs.map(text) + [total]).joined(separator: "\n\n"))
+    console.show((inputs.map(text) + [total]).joined(separator: "\n\n"))
   }
 
   private func text(_ input: Input) -> String {

@@ -10,20 +10,18 @@ struct InjectionArticle {
   protocol Printer: Sendable {}
   struct SystemClock: Clock, Store, Player, Printer {}
 
-  final class Screen: UDIObject {
+  final class Screen: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Linked var clock: (any Clock)?
     @Required var store: any Store
     @Linked(named: "preview", keeps: .never) var player: (any Player)?
-    func didAttachContext() {}
   }
 
-  final class Report: UDIObject {
+  final class Report: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     var clock: (any Clock)?
     var printer: (any Printer)?
     var title = ""
-    func didAttachContext() {}
   }
 
   @Test func declared() {

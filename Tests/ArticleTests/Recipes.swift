@@ -17,10 +17,9 @@ nonisolated private final class Mailer: Sendable {
   init(log: any Log) { self.log = log }
 }
 
-nonisolated private final class Courier: UDIObject, Sendable {
+nonisolated private final class Courier: UDIFinalObject, Sendable {
   let _attachedContext = UDIAttachment()
   var log: (any Log)? { linkInLine((any Log).self) }
-  func didAttachContext() {}
 }
 
 nonisolated private protocol Checker: Sendable { func faults(in text: String) -> [String] }
@@ -48,9 +47,8 @@ nonisolated private final class LiveSession: UDIObject, Session {
     if let home = attachedContext?.parent { multiBind(self, as: (any Session).self, in: [home]) }
   }
 }
-nonisolated private final class TitleBar: UDIObject, Sendable {
+nonisolated private final class TitleBar: UDIFinalObject, Sendable {
   let _attachedContext = UDIAttachment()
-  func didAttachContext() {}
 }
 
 nonisolated private protocol Store: Sendable { var notes: [String] { get } }
@@ -79,9 +77,8 @@ nonisolated private struct Services: UDIModule {
 
 nonisolated private struct Flags: Sendable { var storesOnDisk: Bool }
 
-nonisolated private final class Reminder: UDIObject, Sendable {
+nonisolated private final class Reminder: UDIFinalObject, Sendable {
   let _attachedContext = UDIAttachment()
-  func didAttachContext() {}
   func remind() async throws -> String {
     try await require((any Clock<Duration>).self).sleep(for: .seconds(3600))
     return "An hour has passed."

@@ -21,10 +21,9 @@ extension UDIKey<any Greeter> {
   static var nightPorter: Self { Self(named: "night porter") }
 }
 
-final class Door: UDIObject {
+final class Door: UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Linked(keeps: .never) var greeter: (any Greeter)?
-  func didAttachContext() {}
   func open() -> String { greeter?.greet("Ann") ?? "Nobody is here." }
 }
 
@@ -45,16 +44,14 @@ struct Badge: Sendable { let greeter: (any Greeter)? }
 
 protocol Player: AnyObject { var title: String { get } }
 
-@MainActor final class Screen: @MainActor UDIObject {
+@MainActor final class Screen: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Linked var player: (any Player)?  // not Sendable: fine, on the main actor
-  func didAttachContext() {}
 }
 
-actor Mixer: UDIObject {
+actor Mixer: UDIFinalObject {
   let _attachedContext = UDIAttachment()
   private var greeter: (any Greeter)?
-  nonisolated func didAttachContext() {}
   func prepare() { link(&greeter) }
 }
 

@@ -362,6 +362,41 @@ struct LeakTraceDetailTests {
     #expect(found.count == 1000 && found.allSatisfy { $0.trace == nil })
   }
 
+  @Test("What a property with a wrapper keeps", .ownAppContext)
+  func wrappers() {
+    final class Reader: Known {
+      @Required var guest: Guest
+      @Linked var list: GuestList?
+      @Linked(keeps: .weakly) var model: Model?
+    }
+    var kept: Reader?
+    let found = leaks {
+      let app = UDIContext(tag: "App")
+      app.provide(Guest(), as: Guest.self)
+      app.provide(GuestList(guests: [Guest().attached(to: app)]))
+      kept = Reader().attached(to: app)
+      #expect(kept?.list?.guests.count == 1)
+    }
+    // The reader keeps both guests and their context.
+    #expect(found.map(\.className) == ["Reader"] && found.map { $0.held.map(\.className) } == [["Guest", "Guest"]])
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test("What a property with a wrapper keeps leads to what it keeps itself", .ownAppContext)
+  @MainActor func aCycleThroughAWrapper() {
+    final class Editor: Known {
+      @Required var model: Model
+    }
+    let found = leaks {
+      let model = Model()
+      let scope = UDIContext(tag: "scope")
+      scope.bind(model, as: Model.self)
+      let editor = Editor().attached(to: scope)
+      model.action = { editor.count += 1 }
+    }
+    #expect(found.map(\.trace).contains("Model.action {captures} → Editor._model.link → Model"))
+  }
+
   @Test("What only another leaked object holds is counted there")
   func heldByLeaked() {
     let parent = Model()

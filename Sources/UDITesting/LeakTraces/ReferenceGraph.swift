@@ -28,10 +28,11 @@ final class ReferenceGraph {
     let name: String
     /// Whether the class belongs to the library.
     let isOfLibrary: Bool
-    /// Whether the class belongs to the library and its objects hold closures of the user. The search looks into such
-    /// objects. Apart from contexts, attachments and value boxes, it looks into no other objects of the library,
-    /// because references between these are none of the user's concern.
-    let hasClosures: Bool
+    /// Whether the class belongs to the library and its objects hold something of the user: closures, or what a
+    /// property with a wrapper keeps. The search looks into such objects. Apart from contexts, attachments and value
+    /// boxes, it looks into no other objects of the library, because references between these are none of the user's
+    /// concern.
+    let isHolder: Bool
     /// Whether the objects of the class are the library's boxes for values that contexts own.
     let isValueBox: Bool
     /// The type of the collections, if the objects of the class are the memory of collections; otherwise nil. Such a
@@ -42,8 +43,8 @@ final class ReferenceGraph {
       let fullName = _typeName(type)
       name = "\(type)"
       isOfLibrary = fullName.hasPrefix("UDI.")
-      let closureHolders = ["Factory", "AsyncFactory", "Special", "Alias", "Closer"]
-      hasClosures = isOfLibrary && (closureHolders.contains(name) || name.hasPrefix("ActorOwned<"))
+      let holders = ["Factory", "AsyncFactory", "Special", "Alias", "Closer", "PropertyLink"]
+      isHolder = isOfLibrary && (holders.contains(name) || name.hasPrefix("ActorOwned<"))
       isValueBox = isOfLibrary && name.hasPrefix("ValueBox<")
       collection = Self.collection(type, fullName)
     }
@@ -140,7 +141,7 @@ final class ReferenceGraph {
         unsafe scan.scanFields(pointer, TypeLayout(type))
         return scan.references.map { Edge(target: index(of: $0), steps: String($0.steps.dropFirst(".value".count))) }
       } else if facts.isOfLibrary {
-        if facts.hasClosures { unsafe scan.scanFieldsSilently(pointer, TypeLayout(type)) }
+        if facts.isHolder { unsafe scan.scanFieldsSilently(pointer, TypeLayout(type)) }
       } else if let collection = facts.collection {
         unsafe withUnsafePointer(to: pointer) { unsafe scan.scan($0, as: collection) }
       } else {

@@ -29,10 +29,9 @@ struct FromDip {
     let second: any Service
   }
 
-  final class Screen: UDIObject {
+  final class Screen: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Linked var service: (any Service)?
-    func didAttachContext() {}
   }
 
   let context = UDIContext(tag: "App")
@@ -165,10 +164,9 @@ struct FromDip {
   }
 
   @Test func injected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked var service: (any Service)?
-      func didAttachContext() {}
     }
     context.register((any Service).self) { LiveService() }
     let screen = Screen().attached(to: context)
@@ -177,10 +175,9 @@ struct FromDip {
   }
 
   @Test func injectedWeak() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked(keeps: .weakly) var service: (any Service)?
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     withExtendedLifetime(LiveService()) { service in

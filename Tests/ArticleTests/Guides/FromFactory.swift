@@ -26,10 +26,9 @@ struct FromFactory {
     let second: any Service
   }
 
-  final class Screen: UDIObject {
+  final class Screen: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Required var service: any Service
-    func didAttachContext() {}
   }
 
   let context = UDIContext(tag: "App")
@@ -190,10 +189,9 @@ struct FromFactory {
   }
 
   @Test func injected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Required var service: any Service
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     let service = LiveService()
@@ -206,10 +204,9 @@ struct FromFactory {
   }
 
   @Test func weakLazyInjected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked(keeps: .weakly) var service: (any Service)?
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     withExtendedLifetime(LiveService()) { service in
@@ -220,10 +217,9 @@ struct FromFactory {
   }
 
   @Test func dynamicInjected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked(keeps: .never) var service: (any Service)?
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     context.register((any Service).self) { LiveService() }
@@ -232,10 +228,9 @@ struct FromFactory {
   }
 
   @Test func injectedType() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked var service: (any Service)?
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     #expect(screen.service == nil)

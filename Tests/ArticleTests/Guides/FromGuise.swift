@@ -7,10 +7,9 @@ struct FromGuise {
   nonisolated protocol Plugin: AnyObject, Sendable {}
   nonisolated final class Plug: Plugin {}
   nonisolated enum Name { case one }
-  final class Holder: UDIObject {
+  final class Holder: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     var plugin: (any Plugin)?
-    func didAttachContext() {}
   }
 
   let context = UDIContext(tag: "App")
@@ -25,10 +24,9 @@ struct FromGuise {
   }
 
   @Test func wrapper() {
-    final class Host: UDIObject {
+    final class Host: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked var plugin: (any Plugin)?
-      func didAttachContext() {}
     }
     context.register((any Plugin).self) { Plug() }
     #expect(Host().attached(to: context).plugin is Plug)

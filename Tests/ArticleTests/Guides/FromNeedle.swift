@@ -13,10 +13,9 @@ struct FromNeedle {
     init(images: any ImageCache) { self.images = images }
   }
 
-  final class Page: UDIObject {
+  final class Page: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Required var images: any ImageCache
-    func didAttachContext() {}
   }
 
   let root: UDIContext
@@ -81,10 +80,9 @@ struct FromNeedle {
   }
 
   @Test func dependencyProtocol() {
-    final class Page: UDIObject {
+    final class Page: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Required var images: any ImageCache
-      func didAttachContext() {}
     }
     let (near, far) = (DiskCache(), DiskCache())
     root.provide(far, as: (any ImageCache).self)

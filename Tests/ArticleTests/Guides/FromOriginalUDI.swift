@@ -37,10 +37,9 @@ struct FromOriginalUDI {
   }
 
   @Test func wrapper() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked var store: (any Store)?
-      func didAttachContext() {}
     }
     shop.provide(Shelf(), as: (any Store).self)
     #expect(Screen().attached(to: shop).store is Shelf)
@@ -69,9 +68,8 @@ struct FromOriginalUDI {
   }
 
   @Test func attachedContext() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
-      func didAttachContext() {}
     }
     let screen = Screen()
     #expect(screen.attachedContext == nil)
@@ -80,9 +78,8 @@ struct FromOriginalUDI {
   }
 
   @Test func initWithContext() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
-      func didAttachContext() {}
     }
     #expect(Screen().attached(to: shop).attachedContext === shop)
   }
@@ -121,9 +118,8 @@ struct FromOriginalUDI {
   }
 
   @Test func linkInLine() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
-      func didAttachContext() {}
       var store: (any Store)? { linkInLine((any Store).self) }
     }
     shop.provide(Shelf(), as: (any Store).self)
@@ -131,9 +127,8 @@ struct FromOriginalUDI {
   }
 
   @Test func find() throws {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
-      func didAttachContext() {}
       var checkout: UDIContext? { find("Checkout") }
     }
     let checkout = try shop.makeChild(tag: "Checkout")

@@ -24,10 +24,9 @@ struct FromResolver {
     let first: any Networking
     let second: any Networking
   }
-  final class Screen: UDIObject {
+  final class Screen: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Required var net: any Networking
-    func didAttachContext() {}
   }
 
   let context = UDIContext(tag: "App")
@@ -139,10 +138,9 @@ struct FromResolver {
   }
 
   @Test func injected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Required var net: any Networking
-      func didAttachContext() {}
     }
     context.register((any Networking).self) { Network() }
     let screen = Screen().attached(to: context)
@@ -150,10 +148,9 @@ struct FromResolver {
   }
 
   @Test func optionalInjected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked var net: (any Networking)?
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     #expect(screen.net == nil)
@@ -162,10 +159,9 @@ struct FromResolver {
   }
 
   @Test func weakLazyInjected() {
-    final class Screen: UDIObject {
+    final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Linked(keeps: .weakly) var net: (any Networking)?
-      func didAttachContext() {}
     }
     let screen = Screen().attached(to: context)
     withExtendedLifetime(Network()) { network in

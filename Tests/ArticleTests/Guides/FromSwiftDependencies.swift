@@ -19,10 +19,9 @@ struct FromSwiftDependencies {
   }
   nonisolated struct Player: Sendable { var play: @Sendable (String) -> String }
 
-  final class Model: UDIObject {
+  final class Model: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Required var client: any Client
-    func didAttachContext() {}
   }
 
   let context = UDIContext(tag: "App")
@@ -66,10 +65,9 @@ struct FromSwiftDependencies {
   }
 
   @Test func dependencyInAClass() {
-    final class Model: UDIObject {
+    final class Model: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Required var client: any Client
-      func didAttachContext() {}
     }
     context.provide(HTTPClient(), as: (any Client).self)
     #expect(Model().attached(to: context).client is HTTPClient)
@@ -85,10 +83,9 @@ struct FromSwiftDependencies {
   }
 
   @Test func dependencyByType() {
-    final class Model: UDIObject {
+    final class Model: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Required var client: HTTPClient
-      func didAttachContext() {}
     }
     context.provide(HTTPClient(host: "example.org"))
     #expect(Model().attached(to: context).client.host == "example.org")
@@ -130,10 +127,14 @@ struct FromSwiftDependencies {
   }
 
   @Test func withDependenciesFrom() {
+    final class Parent: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Required var client: any Client
+      func makeChild() -> Model { Model().attached(to: self) }
+    }
     context.provide(FakeClient(), as: (any Client).self)
-    let parent = Model().attached(to: context)
-    let child = Model().attached(to: parent.attachedContext ?? AppContext)
-    #expect(child.client === parent.client)
+    let parent = Parent().attached(to: context)
+    #expect(parent.makeChild().client === parent.client)
   }
 
   @Test func withOtherDependenciesFrom() throws {

@@ -47,10 +47,9 @@ struct FromSwinject {
   }
 
   @Test func wrapper() {
-    final class Vet: UDIObject {
+    final class Vet: UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Required var patient: any Animal
-      func didAttachContext() {}
     }
     let cat = Cat()
     context.provide(cat, as: (any Animal).self)

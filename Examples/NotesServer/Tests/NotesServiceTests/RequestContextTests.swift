@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdTesting
 import Testing
 import UDI
+import UDITesting
 
 @testable import NotesService
 
@@ -10,6 +11,15 @@ private struct Broken: Error {}
 
 /// What belongs to a request is in a context of its own, and goes with it.
 @Suite(.timeLimit(.minutes(10))) struct RequestContextTests {
+  @Test func handlersFindWhatTheyRequire() {
+    let root = makeRoot()
+    root.provide(FakeStore([]), as: (any NoteStore).self)
+    root.withScope(tag: "request") { context in
+      context.install(RequestModule(request: RequestIdentity(id: "request"), logger: logger()))
+      expectNeedsAreMet(by: NotesHandler.self, HealthHandler.self, in: context)
+    }
+  }
+
   @Test func eachRequestHasItsOwnUnitOfWork() async throws {
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }

@@ -14,6 +14,16 @@ import UDITesting
     try await AppContext.close()
   }
 
+  @Test func screensHaveWhatTheyNeed() async throws {
+    compose(AppContext)
+    expectNeedsAreMet(by: WindowModel.self, LogInModel.self)
+    try await AppContext.logIn()
+    expectNeedsAreMet(
+      by: HomeModel.self, FeedModel.self, ConversationModel.self, ProfileModel.self, NoticesModel.self,
+      SearchModel.self, ComposerModel.self, PlayerModel.self, MiniPlayerModel.self, in: try AppContext.session())
+    try await AppContext.close()
+  }
+
   @Test func graphHasMoreThanFortyServices() async throws {
     compose(AppContext)
     try await AppContext.warmUp()

@@ -2,10 +2,8 @@ import Logging
 import UDI
 
 /// Handles `/health` for one request.
-final class HealthHandler: UDIObject, HealthHandling {
+final class HealthHandler: UDIFinalObject, HealthHandling {
   let _attachedContext = UDIAttachment()
   @Required var work: UnitOfWork
   @Required var logger: Logger
-
-  func didAttachContext() {}
 }

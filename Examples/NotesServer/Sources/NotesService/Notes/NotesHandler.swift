@@ -5,10 +5,8 @@ import UDI
 ///
 /// Each request has a handler of its own. So the handler can be a plain class, which property wrappers need, although
 /// requests run on many threads.
-final class NotesHandler: UDIObject, NotesHandling {
+final class NotesHandler: UDIFinalObject, NotesHandling {
   let _attachedContext = UDIAttachment()
   @Required var work: UnitOfWork
   @Required var limits: NoteLimits
-
-  func didAttachContext() {}
 }

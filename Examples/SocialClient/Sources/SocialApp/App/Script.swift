@@ -67,11 +67,10 @@ public import UDI
 
   /// A player comes and goes, and a bar follows it.
   private func play(in home: HomeModel) async throws {
-    guard let context = home.attachedContext else { return }
     let bar = home.miniPlayer
     let following = Task { await bar.follow() }
     await wait { bar.title == "Nothing plays" ? () : nil }
-    var player: PlayerModel? = PlayerModel("Rain on a roof").attached(to: context)
+    var player: PlayerModel? = PlayerModel("Rain on a roof").attached(to: home)
     await wait { bar.title == player?.title ? () : nil }
     print("bar: \(bar.title)")
     player = nil

@@ -13,12 +13,10 @@ import UDI
 }
 
 /// A bar that says what plays. It follows whatever player there is.
-@MainActor final class MiniPlayerModel: @MainActor UDIObject {
+@MainActor final class MiniPlayerModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var texts: Texts
   private(set) var title = ""
-
-  func didAttachContext() {}
 
   func follow() async {
     for await playback in updates(of: (any Playback).self) { title = playback?.title ?? texts["Nothing plays"] }

@@ -1,15 +1,13 @@
 import UDI
 
 /// The posts.
-@MainActor final class FeedModel: @MainActor UDIObject {
+@MainActor final class FeedModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var timeline: Timeline
   @Required var sync: SyncEngine
   @Required var reactions: Reactions
   @Required var previews: LinkPreviews
   @Linked var translator: Translator?  // There is none if the feature is off.
-
-  func didAttachContext() {}
 
   var lines: [String] {
     timeline.visible.map { post in
@@ -31,21 +29,20 @@ import UDI
 }
 
 /// A post and its answers.
-@MainActor final class ConversationModel: @MainActor UDIObject {
+@MainActor final class ConversationModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var timeline: Timeline
   @Required var publisher: Publisher
   private let post: Int
 
   init(about post: Int) { self.post = post }
-  func didAttachContext() {}
 
   var lines: [String] { timeline.conversation(about: post).map { "\($0.author): \($0.text)" } }
   func answer(_ text: String) async throws { try await publisher.publish(text, replyTo: post) }
 }
 
 /// A person.
-@MainActor final class ProfileModel: @MainActor UDIObject {
+@MainActor final class ProfileModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var profiles: Profiles
   @Required var relationships: Relationships
@@ -53,7 +50,6 @@ import UDI
   private(set) var text = ""
 
   init(of handle: Handle) { self.handle = handle }
-  func didAttachContext() {}
 
   func load() async throws {
     let profile = try await profiles.profile(of: handle)
@@ -64,12 +60,10 @@ import UDI
 }
 
 /// What the person is notified of.
-@MainActor final class NoticesModel: @MainActor UDIObject {
+@MainActor final class NoticesModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var store: NoticeStore
   @Required var texts: NoticeTexts
-
-  func didAttachContext() {}
 
   var badge: Int { store.unread }
   func read() -> [String] {
@@ -79,12 +73,10 @@ import UDI
 }
 
 /// Search and trends.
-@MainActor final class SearchModel: @MainActor UDIObject {
+@MainActor final class SearchModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var search: Search
   @Required var trends: Trends
-
-  func didAttachContext() {}
 
   func results(for word: String) -> [String] { search.posts(with: word).map { "\($0.author): \($0.text)" } }
   func tags() async throws -> [String] { try await trends.tags() }

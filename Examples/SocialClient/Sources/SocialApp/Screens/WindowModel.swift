@@ -2,32 +2,28 @@ import UDI
 
 /// A window: shows the log-in screen, or the screens of a session. It follows the session, and knows nobody who logs
 /// in or out.
-@MainActor final class WindowModel: @MainActor UDIObject {
+@MainActor final class WindowModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   private(set) var logIn: LogInModel?
   private(set) var home: HomeModel?
-
-  func didAttachContext() {}
 
   /// Follows the session for as long as the task runs: in SwiftUI, `.task { await window.follow() }`.
   func follow() async {
     for await session in updates(of: Session.self) {
       // The session must end when its manager lets go of it. So the window takes its context and does not keep it.
       home = session.map { HomeModel(of: $0.account).attached(to: $0.scope) }
-      logIn = session == nil ? attachedContext.map { LogInModel().attached(to: $0) } : nil
+      logIn = session == nil ? LogInModel().attached(to: self) : nil
     }
   }
 }
 
 /// The screen before a session.
-@MainActor final class LogInModel: @MainActor UDIObject {
+@MainActor final class LogInModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var manager: SessionManager
   @Required var accounts: AccountList
   @Required var texts: Texts
   private(set) var failure: String?
-
-  func didAttachContext() {}
 
   var title: String { texts["Log in"] }
 
@@ -55,12 +51,11 @@ import UDI
   init(of account: Account) { self.account = account }
 
   func didAttachContext() {
-    guard let context = attachedContext else { return }
-    timeline.attachedContext = context
-    notices.attachedContext = context
-    search.attachedContext = context
-    composer.attachedContext = context
-    miniPlayer.attachedContext = context
+    timeline.attachedContext = attachedContext
+    notices.attachedContext = attachedContext
+    search.attachedContext = attachedContext
+    composer.attachedContext = attachedContext
+    miniPlayer.attachedContext = attachedContext
   }
 
   func logOut() async throws { try await manager.logOut() }

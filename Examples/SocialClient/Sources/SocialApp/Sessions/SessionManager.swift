@@ -1,7 +1,7 @@
 import UDI
 
 /// Logs in and out. At most one account is logged in at a time.
-actor SessionManager: UDIObject {
+actor SessionManager: UDIFinalObject {
   let _attachedContext = UDIAttachment()
   private let signIn: SignIn
   private let extras: SessionExtras
@@ -15,8 +15,6 @@ actor SessionManager: UDIObject {
     self.ids = ids
     self.log = log
   }
-
-  nonisolated func didAttachContext() {}
 
   /// Logs in, makes everything that belongs to the session, and only then shows the session to others.
   ///

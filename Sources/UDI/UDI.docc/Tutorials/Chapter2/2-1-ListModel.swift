@@ -1,7 +1,5 @@
 import UDI
 
-@MainActor final class ListModel: @MainActor UDIObject {
+@MainActor final class ListModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
-
-  func didAttachContext() {}
 }

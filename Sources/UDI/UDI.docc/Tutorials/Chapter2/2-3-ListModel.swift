@@ -2,12 +2,10 @@ import UDI
 
 protocol Advice: Sendable { var title: String { get } }
 
-@MainActor final class ListModel: @MainActor UDIObject {
+@MainActor final class ListModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var library: Library
   @Linked var advice: (any Advice)?
-
-  func didAttachContext() {}
 
   var lines: [String] { library.lines }
   var hint: String { lines.isEmpty ? "Read \(advice?.title ?? "something")" : "" }

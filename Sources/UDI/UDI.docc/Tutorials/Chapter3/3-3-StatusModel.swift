@@ -1,10 +1,8 @@
 import UDI
 
-@MainActor final class StatusModel: @MainActor UDIObject {
+@MainActor final class StatusModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Linked(keeps: .never) var reading: (any Reading)?
-
-  func didAttachContext() {}
 
   var text: String { reading.map { "You read \($0.title)" } ?? "" }
 }

@@ -1,10 +1,8 @@
 import UDI
 
-@MainActor final class StatusModel: @MainActor UDIObject {
+@MainActor final class StatusModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   private(set) var text = ""
-
-  func didAttachContext() {}
 
   /// Follows what is being read, until the task is cancelled.
   func follow() async {

@@ -1,10 +1,8 @@
 import UDI
 
-@MainActor final class WindowModel: @MainActor UDIObject {
+@MainActor final class WindowModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   private(set) var list: ListModel?
-
-  func didAttachContext() {}
 
   /// Follows the session until the task is cancelled.
   func follow() async {

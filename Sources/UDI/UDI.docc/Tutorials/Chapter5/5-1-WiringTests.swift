@@ -11,4 +11,12 @@ import UDITesting
     await expectEverythingIsMade()
     try await accounts.logOut()
   }
+
+  @MainActor @Test func screensHaveWhatTheyNeed() async throws {
+    let accounts = Accounts(in: AppContext)
+    try await accounts.logIn("Ann")
+    let scope = try AppContext.require(Session.self).scope
+    expectNeedsAreMet(by: WindowModel.self, ListModel.self, ReaderModel.self, StatusModel.self, in: scope)
+    try await accounts.logOut()
+  }
 }

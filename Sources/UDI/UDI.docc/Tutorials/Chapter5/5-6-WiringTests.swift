@@ -12,6 +12,14 @@ import UDITesting
     try await accounts.logOut()
   }
 
+  @MainActor @Test func screensHaveWhatTheyNeed() async throws {
+    let accounts = Accounts(in: AppContext)
+    try await accounts.logIn("Ann")
+    let scope = try AppContext.require(Session.self).scope
+    expectNeedsAreMet(by: WindowModel.self, ListModel.self, ReaderModel.self, StatusModel.self, in: scope)
+    try await accounts.logOut()
+  }
+
   @Test func errorNamesWhatIsMissing() async throws {
     AppContext.install(SessionModule(account: Account(name: "Ann")))
     AppContext.unregister(Outbox.self)

@@ -21,10 +21,6 @@ protocol Advice: Sendable { var title: String { get } }
     for closure in onAdd { closure() }
   }
 
-  func open(_ title: String) {
-    guard let context = attachedContext else { return }
-    reader = ReaderModel(title).attached(to: context)
-  }
-
+  func open(_ title: String) { reader = ReaderModel(title).attached(to: self) }
   func closeReader() { reader = nil }
 }
