@@ -6,8 +6,24 @@ extension UDIAttachment {
   /// when the property is read.
   ///
   /// - Parameter site: The call, or the registration, that attached the object; nil if that is not known.
-  func meetNeeds(of object: AnyObject, at site: UDICallSite?) {
-    for property in needs(of: object) { PropertyLink.of(object, property).fill(self, of: object, at: site) }
+  /// - Returns: False if a factory has attached the object anew or detached it. What is left to do was then done, or is
+  ///   no longer wanted.
+  @discardableResult
+  func meetNeeds(of object: AnyObject, at site: UDICallSite?) -> Bool {
+    let (now, needs) = (stamp, needs(of: object))
+    if needs.isEmpty { return true }
+    // The object might have been detached before the end of the outermost link.
+    if case (nil, isGone: false) = state { return false }
+    for property in needs {
+      PropertyLink.of(object, property).fill(self, of: object, at: site)
+      if stamp != now { return false }
+    }
+    return true
+  }
+
+  /// Releases what was looked up for an object that has been detached.
+  func forgetNeeds(of object: AnyObject) {
+    for property in needs(of: object) { PropertyLink.of(object, property).forget(before: stamp) }
   }
 
   /// The properties that are filled when the object is attached.

@@ -12,8 +12,12 @@ final class PropertyLink {
   private let request: LookupRequest
   private let keeping: UDIKeeping
 
+  /// Guards `kept` and `stamp`. An object of a main-actor class may be attached by any thread, which fills the property,
+  /// while the main actor reads it. This is a leaf among the locks.
+  private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
   private var kept: Instance?
+  /// Needs no lock, because only `Linked` keeps weakly, and it is used by the object's own code only.
   private var weaklyKept: WeakEntry?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
@@ -42,7 +46,7 @@ final class PropertyLink {
   }
 
   /// What a read looks up; nil if a value has been set.
-  var lookup: LookupRequest? { stamp == Self.pinned ? nil : request }
+  var lookup: LookupRequest? { lock.withLock { stamp } == Self.pinned ? nil : request }
 
   // MARK: - Reading. The memory is that of an optional of the type, and contains nil
 
@@ -93,6 +97,9 @@ final class PropertyLink {
           try look(attachment, of: owner, into: memory)
           keep(memory, now)
         } catch {
+          forget(before: now)
+          // What is missing no longer matters if the factory has attached the object elsewhere.
+          if attachment.stamp != now { return }
           UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
         }
       }
@@ -124,15 +131,22 @@ final class PropertyLink {
 
   /// Writes what is kept, if it is up to date.
   ///
-  /// - Parameter now: The attachment's current `stamp`.
+  /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    guard stamp == now || stamp == Self.pinned else { return false }
+    lock.lock()
+    guard stamp >= now else {
+      lock.unlock()
+      return false
+    }
     // The usual case is written out, so that the object is retained only once.
     if let object = kept?.object, let form = kept?.form, form.isComplete {
       unsafe form.write(object, to: memory.address)
+      lock.unlock()
       return true
     }
+    let kept = kept
+    lock.unlock()
     if let kept { return memory.write(kept, isExact: true, as: request.type) }
     return unsafe weaklyKept?.load(as: request.type, into: memory.address) ?? false
   }
@@ -154,28 +168,51 @@ final class PropertyLink {
   private func keep(_ memory: InstanceMemory, _ now: UInt) {
     func keep<Dependency>(_ type: Dependency.Type) {
       let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      // During the lookup, the property might have been set or read, for example by a factory. A value that the
-      // property got in this way stays.
+      // During the lookup, the property might have been set or read, or its object attached elsewhere, for example by a
+      // factory. A value that the property got in this way stays.
       var known: Dependency?
-      if unsafe withUnsafeMutablePointer(to: &known, { write(now, to: unsafe InstanceMemory($0)) }) {
-        unsafe found.pointee = known
-      } else {
-        replace(with: unsafe found.pointee.map { Instance($0) }, now)
+      let isKnown = unsafe withUnsafeMutablePointer(to: &known) {
+        let memory = unsafe InstanceMemory($0)
+        if write(now, to: memory) { return true }
+        return unsafe !replace(with: found.pointee.map { Instance($0) }, now, unlessKept: true)
+          && write(now, to: memory)
       }
+      if isKnown { unsafe found.pointee = known }
     }
     _openExistential(request.type, do: keep)
   }
 
-  private func replace(with value: Instance?, _ stamp: UInt) {
+  /// - Parameter unlessKept: Whether a value stays that is kept already and is up to date.
+  /// - Returns: Whether the value was replaced.
+  @discardableResult
+  private func replace(with value: Instance?, _ stamp: UInt, unlessKept: Bool = false) -> Bool {
+    lock.lock()
+    if unlessKept, self.stamp >= stamp, kept != nil {
+      lock.unlock()
+      return false
+    }
     // The old value is released when everything has been written, because its `deinit` might use the property.
     let old = kept
     defer { withExtendedLifetime(old) {} }
     self.stamp = stamp
-    guard keeping == .weakly else { return kept = value }
+    kept = keeping == .weakly ? nil : value
+    lock.unlock()
+    guard keeping == .weakly else { return true }
     if let value, value.isBox {
       fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
     }
     weaklyKept = value.map { WeakEntry($0.form) }
     withExtendedLifetime(value) {}
+    return true
+  }
+
+  /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
+  func forget(before now: UInt) {
+    if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
+    lock.lock()
+    let old = stamp < now ? kept : nil
+    if stamp < now { kept = nil }
+    lock.unlock()
+    withExtendedLifetime(old) {}
   }
 }
