@@ -23,6 +23,8 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   let isPlain = Atomic<Bool>(false)
   /// Whether the type is known to be a class that conforms to `UDIObject`.
   let isMember = Atomic<Bool>(false)
+  /// Whether the type is known to be a class whose objects have nothing to be filled when they are attached.
+  let needsNothing = Atomic<Bool>(false)
   /// The properties with a wrapper, if the type is a class that has been asked for them.
   let wrappedProperties = AtomicLazyReference<WrappedProperties>()
   /// The text that `String(reflecting:)` returns for the type. It is not stored here, because the runtime stores it
