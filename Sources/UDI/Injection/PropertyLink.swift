@@ -12,8 +12,8 @@ final class PropertyLink {
   private let request: LookupRequest
   private let keeping: UDIKeeping
 
-  /// Guards `kept` and `stamp`. An object of a main-actor class may be attached by any thread, which fills the property,
-  /// while the main actor reads it. This is a leaf among the locks.
+  /// Guards `kept` and `stamp`. An object of a main-actor class may be attached by any thread, which fills the
+  /// property, while the main actor reads it. This is a leaf among the locks.
   private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
   private var kept: Instance?

@@ -46,8 +46,8 @@ final class WrappedProperties: Sendable {
   }
 }
 
-/// The runtime's description of a class that is written in Swift. It is a constant of the program, so all addresses here
-/// are valid.
+/// The runtime's description of a class that is written in Swift. It is a constant of the program, so all addresses
+/// here are valid.
 @unsafe
 private struct ClassDescription {
   /// The address of what the runtime makes of the description for each class, with its arguments if it is generic.
@@ -75,8 +75,8 @@ private struct ClassDescription {
   func properties(wrappedIn wrapper: Any.Type) -> [WrappedProperties.Property] {
     guard let list = unsafe Self.target(address + 16) else { return [] }
     var offsets = unsafe metadata + Self.word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
-    // If the superclass may change without this class being compiled again, the place is counted from where this class's
-    // own part of the metadata begins. The runtime stored that when it made the metadata.
+    // If the superclass may change without this class being compiled again, the place is counted from where this
+    // class's own part of the metadata begins. The runtime stored that when it made the metadata.
     let hasResilientSuperclass = unsafe address.load(as: UInt32.self) >> 29 & 1 == 1
     if hasResilientSuperclass {
       guard let bounds = unsafe Self.target(address + 24) else { return [] }
