@@ -29,7 +29,7 @@ extension UDIAttachment {
   /// The properties that are filled when the object is attached.
   func needs(of object: AnyObject) -> [WrappedProperties.Property] {
     guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return [] }
-    let type = type(of: object)
+    let type: AnyClass = type(of: object)
     return TypeToken.of(type).identity.read { identity in
       // A class without such properties pays only for this flag. Without it, attaching would take half as long again.
       if identity.needsNothing.load(ordering: .relaxed) { return [] }

@@ -12,12 +12,15 @@ final class PropertyLink {
   private let request: LookupRequest
   private let keeping: UDIKeeping
 
-  /// Guards `kept` and `stamp`. An object of a main-actor class may be attached by any thread, which fills the
-  /// property, while the main actor reads it. This is a leaf among the locks.
+  /// Whether the property is filled when its object is attached.
+  private let isFilled: Bool
+  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
+  /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
+  /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
   private var kept: Instance?
-  /// Needs no lock, because only `Linked` keeps weakly, and it is used by the object's own code only.
+  /// Needs no lock, because no property that is filled keeps weakly.
   private var weaklyKept: WeakEntry?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
@@ -31,8 +34,9 @@ final class PropertyLink {
 
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
-    keeps keeping: UDIKeeping = .strongly, at site: UDICallSite
+    keeps keeping: UDIKeeping = .strongly, isFilled: Bool = false, at site: UDICallSite
   ) {
+    self.isFilled = isFilled
     request = LookupRequest(type, reach, named: name, search: search, at: site)
     self.keeping = keeping
   }
@@ -42,11 +46,21 @@ final class PropertyLink {
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite
   ) -> PropertyLink {
     if !someAreRequired.load(ordering: .relaxed) { someAreRequired.store(true, ordering: .relaxed) }
-    return PropertyLink(type, reach, named: name, search: search, at: site)
+    return PropertyLink(type, reach, named: name, search: search, isFilled: true, at: site)
   }
 
   /// What a read looks up; nil if a value has been set.
-  var lookup: LookupRequest? { lock.withLock { stamp } == Self.pinned ? nil : request }
+  var lookup: LookupRequest? {
+    begin()
+    defer { end() }
+    return stamp == Self.pinned ? nil : request
+  }
+
+  @inline(__always)
+  private func begin() { if isFilled { lock.lock() } }
+
+  @inline(__always)
+  private func end() { if isFilled { lock.unlock() } }
 
   // MARK: - Reading. The memory is that of an optional of the type, and contains nil
 
@@ -134,19 +148,19 @@ final class PropertyLink {
   /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    lock.lock()
+    begin()
     guard stamp >= now else {
-      lock.unlock()
+      end()
       return false
     }
     // The usual case is written out, so that the object is retained only once.
     if let object = kept?.object, let form = kept?.form, form.isComplete {
       unsafe form.write(object, to: memory.address)
-      lock.unlock()
+      end()
       return true
     }
     let kept = kept
-    lock.unlock()
+    end()
     if let kept { return memory.write(kept, isExact: true, as: request.type) }
     return unsafe weaklyKept?.load(as: request.type, into: memory.address) ?? false
   }
@@ -186,9 +200,9 @@ final class PropertyLink {
   /// - Returns: Whether the value was replaced.
   @discardableResult
   private func replace(with value: Instance?, _ stamp: UInt, unlessKept: Bool = false) -> Bool {
-    lock.lock()
+    begin()
     if unlessKept, self.stamp >= stamp, kept != nil {
-      lock.unlock()
+      end()
       return false
     }
     // The old value is released when everything has been written, because its `deinit` might use the property.
@@ -196,7 +210,7 @@ final class PropertyLink {
     defer { withExtendedLifetime(old) {} }
     self.stamp = stamp
     kept = keeping == .weakly ? nil : value
-    lock.unlock()
+    end()
     guard keeping == .weakly else { return true }
     if let value, value.isBox {
       fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
@@ -209,10 +223,10 @@ final class PropertyLink {
   /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
   func forget(before now: UInt) {
     if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
-    lock.lock()
+    begin()
     let old = stamp < now ? kept : nil
     if stamp < now { kept = nil }
-    lock.unlock()
+    end()
     withExtendedLifetime(old) {}
   }
 }
