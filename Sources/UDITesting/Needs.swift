@@ -11,8 +11,8 @@ public import UDI
 /// ```
 ///
 /// A property with the wrapper `@Linked` for which nothing would be found is only remarked upon, by an issue that is a
-/// warning. So is a type that is registered under names only: which name a property asks for is known only to an object,
-/// see ``expectNeedsAreMet(by:sourceLocation:)``.
+/// warning. So is a type that is registered under names only, or only where the context's search does not look: which
+/// name and which search a property asks for is known only to an object, see ``expectNeedsAreMet(by:sourceLocation:)``.
 ///
 /// - Parameters:
 ///   - classes: The classes. Properties that they inherit count.
@@ -24,7 +24,7 @@ public func expectNeedsAreMet(
 ) {
   for type in classes {
     for (need, _) in Need.all(of: type) {
-      need.check(context.explanation(ofNeed: need.type), isNameKnown: false, sourceLocation)
+      need.check(context.explanation(ofNeed: need.type), isRequestKnown: false, sourceLocation)
     }
   }
 }
@@ -44,7 +44,7 @@ public func expectNeedsAreMet(by object: some UDIObject, sourceLocation: SourceL
   let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
   for (need, offset) in Need.all(of: type(of: object)) {
     guard let explanation = unsafe context.explanation(ofProperty: address + offset) else { continue }
-    need.check(explanation, isNameKnown: true, sourceLocation)
+    need.check(explanation, isRequestKnown: true, sourceLocation)
   }
   withExtendedLifetime(object) {}
 }
@@ -70,11 +70,11 @@ private struct Need {
     }
   }
 
-  func check(_ explanation: UDIExplanation, isNameKnown: Bool, _ sourceLocation: SourceLocation) {
+  func check(_ explanation: UDIExplanation, isRequestKnown: Bool, _ sourceLocation: SourceLocation) {
     var isCertain = true
     switch explanation.cause {
     case .found: return
-    case .otherNames: isCertain = isNameKnown
+    case .otherNames, .outOfReach: isCertain = isRequestKnown
     default: break
     }
     Issue.record(

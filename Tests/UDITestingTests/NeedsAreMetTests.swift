@@ -16,6 +16,11 @@ private final class PlayerPage: Page {
   @Linked var cart: (any Cart)?
 }
 
+private final class Tuner: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @Required(search: .descendants) var radio: any Radio
+}
+
 @Suite(.ownAppContext) struct NeedsAreMetTests {
   @Test("What a class requires and no lookup finds fails the test, without an object")
   func classes() async throws {
@@ -52,6 +57,16 @@ private final class PlayerPage: Page {
     page.radio = Receiver()
     AppContext.unregister(UDIKey<any Radio>(named: "kitchen"))
     expectNeedsAreMet(by: page)
+  }
+
+  @Test("Where the context's search does not look, a class's need is a warning; its object knows the search")
+  func searches() async throws {
+    let context = UDIContext(tag: "context", search: .ancestors)
+    let child = try context.makeChild(tag: "child")
+    child.provide(Receiver(), as: (any Radio).self)
+    let found = try await issues { expectNeedsAreMet(by: Tuner.self, in: context) }
+    #expect(found.map(\.severity) == [.warning])
+    expectNeedsAreMet(by: Tuner().attached(to: context))
   }
 
   @Test("An unregistered service is found by the test that opens the screen")

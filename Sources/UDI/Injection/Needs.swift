@@ -6,14 +6,37 @@ extension UDIAttachment {
   /// when the property is read.
   ///
   /// - Parameter site: The call, or the registration, that attached the object; nil if that is not known.
-  func meetNeeds(of object: AnyObject, at site: UDICallSite?) {
-    for property in needs(of: object) { PropertyLink.of(object, property).fill(self, of: object, at: site) }
+  /// - Returns: False if a factory has attached the object anew or detached it. What is left to do was then done, or is
+  ///   no longer wanted.
+  @discardableResult
+  func meetNeeds(of object: AnyObject, at site: UDICallSite?) -> Bool {
+    let (now, needs) = (stamp, needs(of: object))
+    if needs.isEmpty { return true }
+    // The object might have been detached before the end of the outermost link.
+    if case (nil, isGone: false) = state { return false }
+    for property in needs {
+      PropertyLink.of(object, property).fill(self, of: object, at: site)
+      if stamp != now { return false }
+    }
+    return true
+  }
+
+  /// Releases what was looked up for an object that has been detached.
+  func forgetNeeds(of object: AnyObject) {
+    for property in needs(of: object) { PropertyLink.of(object, property).forget(before: stamp) }
   }
 
   /// The properties that are filled when the object is attached.
   func needs(of object: AnyObject) -> [WrappedProperties.Property] {
     guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return [] }
-    return WrappedProperties.of(type(of: object), wrapper: Required<Never>.self).read { $0.usableFromOutside }
+    let type: AnyClass = type(of: object)
+    return TypeToken.of(type).identity.read { identity in
+      // A class without such properties pays only for this flag.
+      if identity.needsNothing.load(ordering: .relaxed) { return [] }
+      let needs = WrappedProperties.of(type, wrapper: Required<Never>.self).usableFromOutside
+      if needs.isEmpty { identity.needsNothing.store(true, ordering: .relaxed) }
+      return needs
+    }
   }
 }
 
@@ -30,7 +53,7 @@ extension PropertyLink {
   /// The name of the property in an object to which this link belongs; nil if the program does not contain it.
   func name(in object: AnyObject) -> String? {
     let properties = WrappedProperties.of(type(of: object), wrapper: Required<Never>.self)
-    return properties.object.all.first { Self.of(object, $0) === self }?.name
+    return properties.all.first { Self.of(object, $0) === self }?.name
   }
 }
 

@@ -12,8 +12,15 @@ final class PropertyLink {
   private let request: LookupRequest
   private let keeping: UDIKeeping
 
+  /// Whether the property is filled when its object is attached.
+  private let isFilled: Bool
+  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
+  /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
+  /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
+  private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
   private var kept: Instance?
+  /// Needs no lock, because no property that is filled keeps weakly.
   private var weaklyKept: WeakEntry?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
@@ -27,8 +34,9 @@ final class PropertyLink {
 
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
-    keeps keeping: UDIKeeping = .strongly, at site: UDICallSite
+    keeps keeping: UDIKeeping = .strongly, isFilled: Bool = false, at site: UDICallSite
   ) {
+    self.isFilled = isFilled
     request = LookupRequest(type, reach, named: name, search: search, at: site)
     self.keeping = keeping
   }
@@ -38,11 +46,21 @@ final class PropertyLink {
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite
   ) -> PropertyLink {
     if !someAreRequired.load(ordering: .relaxed) { someAreRequired.store(true, ordering: .relaxed) }
-    return PropertyLink(type, reach, named: name, search: search, at: site)
+    return PropertyLink(type, reach, named: name, search: search, isFilled: true, at: site)
   }
 
   /// What a read looks up; nil if a value has been set.
-  var lookup: LookupRequest? { stamp == Self.pinned ? nil : request }
+  var lookup: LookupRequest? {
+    begin()
+    defer { end() }
+    return stamp == Self.pinned ? nil : request
+  }
+
+  @inline(__always)
+  private func begin() { if isFilled { lock.lock() } }
+
+  @inline(__always)
+  private func end() { if isFilled { lock.unlock() } }
 
   // MARK: - Reading. The memory is that of an optional of the type, and contains nil
 
@@ -93,6 +111,9 @@ final class PropertyLink {
           try look(attachment, of: owner, into: memory)
           keep(memory, now)
         } catch {
+          forget(before: now)
+          // What is missing no longer matters if the factory has attached the object elsewhere.
+          if attachment.stamp != now { return }
           UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
         }
       }
@@ -124,15 +145,22 @@ final class PropertyLink {
 
   /// Writes what is kept, if it is up to date.
   ///
-  /// - Parameter now: The attachment's current `stamp`.
+  /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    guard stamp == now || stamp == Self.pinned else { return false }
+    begin()
+    guard stamp >= now else {
+      end()
+      return false
+    }
     // The usual case is written out, so that the object is retained only once.
     if let object = kept?.object, let form = kept?.form, form.isComplete {
       unsafe form.write(object, to: memory.address)
+      end()
       return true
     }
+    let kept = kept
+    end()
     if let kept { return memory.write(kept, isExact: true, as: request.type) }
     return unsafe weaklyKept?.load(as: request.type, into: memory.address) ?? false
   }
@@ -154,28 +182,51 @@ final class PropertyLink {
   private func keep(_ memory: InstanceMemory, _ now: UInt) {
     func keep<Dependency>(_ type: Dependency.Type) {
       let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      // During the lookup, the property might have been set or read, for example by a factory. A value that the
-      // property got in this way stays.
+      // During the lookup, the property might have been set or read, or its object attached elsewhere, for example by a
+      // factory. A value that the property got in this way stays.
       var known: Dependency?
-      if unsafe withUnsafeMutablePointer(to: &known, { write(now, to: unsafe InstanceMemory($0)) }) {
-        unsafe found.pointee = known
-      } else {
-        replace(with: unsafe found.pointee.map { Instance($0) }, now)
+      let isKnown = unsafe withUnsafeMutablePointer(to: &known) {
+        let memory = unsafe InstanceMemory($0)
+        if write(now, to: memory) { return true }
+        return unsafe !replace(with: found.pointee.map { Instance($0) }, now, unlessKept: true)
+          && write(now, to: memory)
       }
+      if isKnown { unsafe found.pointee = known }
     }
     _openExistential(request.type, do: keep)
   }
 
-  private func replace(with value: Instance?, _ stamp: UInt) {
+  /// - Parameter unlessKept: Whether a value stays that is kept already and is up to date.
+  /// - Returns: Whether the value was replaced.
+  @discardableResult
+  private func replace(with value: Instance?, _ stamp: UInt, unlessKept: Bool = false) -> Bool {
+    begin()
+    if unlessKept, self.stamp >= stamp, kept != nil {
+      end()
+      return false
+    }
     // The old value is released when everything has been written, because its `deinit` might use the property.
     let old = kept
     defer { withExtendedLifetime(old) {} }
     self.stamp = stamp
-    guard keeping == .weakly else { return kept = value }
+    kept = keeping == .weakly ? nil : value
+    end()
+    guard keeping == .weakly else { return true }
     if let value, value.isBox {
       fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
     }
     weaklyKept = value.map { WeakEntry($0.form) }
     withExtendedLifetime(value) {}
+    return true
+  }
+
+  /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
+  func forget(before now: UInt) {
+    if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
+    begin()
+    let old = stamp < now ? kept : nil
+    if stamp < now { kept = nil }
+    end()
+    withExtendedLifetime(old) {}
   }
 }

@@ -99,9 +99,9 @@ extension UDIObject {
     }
     attachment.remember(owner: self)
     Tree.change { attachment.attach(self, to: context, at: site, &$0) }
-    if context == nil { return }
-    attachment.meetNeeds(of: self, at: site)
-    didAttachContext()
+    if context == nil { return attachment.forgetNeeds(of: self) }
+    // If a factory has attached the object elsewhere, the hook has been called for that.
+    if attachment.meetNeeds(of: self, at: site) { didAttachContext() }
   }
 }
 

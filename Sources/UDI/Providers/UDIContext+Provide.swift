@@ -93,7 +93,6 @@ extension UDIContext {
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }
     guard isNew else { return }
-    attachment?.meetNeeds(of: instance.object, at: provider.site)
-    member?.didAttachContext()
+    if let attachment, attachment.meetNeeds(of: instance.object, at: provider.site) { member?.didAttachContext() }
   }
 }

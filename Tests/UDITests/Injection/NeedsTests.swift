@@ -34,6 +34,30 @@ private final class PartnerObject: UDIFinalObject, Partner {
   @Required var pair: any Pair
 }
 
+private final class Hooked: UDIObject, @unchecked Sendable {
+  // Unchecked: each test uses its instance on one thread.
+  let _attachedContext = UDIAttachment()
+  @Required var store: any Store
+  @Required var limit: Int
+  var tags: [String] = []
+  func didAttachContext() { tags.append(attachedContext?.tag ?? "none") }
+}
+
+/// Has properties whose types are spelled with the wrapper at their beginning.
+private final class Spellings: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  var lazily: Required<Int>?
+  var maker: () -> Required<Int> = { Required() }
+  var pair: (Required<Int>, UInt8) = (Required(), 1)
+  var type: Required<Int>.Type = Required<Int>.self
+  @Required var limit: Int
+}
+
+@MainActor private final class Panel: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @Required var store: any Store
+}
+
 private actor Desk: UDIFinalObject {
   let _attachedContext = UDIAttachment()
   @Required var store: any Store
@@ -90,6 +114,74 @@ private final class Count: Sendable {
     screen.attachedContext = context
     #expect(held == nil)
   }
+
+  @Test func itIsReleasedWhenTheObjectIsDetachedOrFindsNothing() {
+    let screen = Screen()
+    weak var held: Disk?
+    func attach() {
+      let (disk, context) = (Disk(), UDIContext(tag: "context"))
+      held = disk
+      context.provide(disk, as: (any Store).self)
+      screen.attachedContext = context
+    }
+    attach()
+    #expect(held != nil)
+    screen.attachedContext = nil
+    #expect(held == nil)
+    attach()
+    let (_, reports) = MisuseLog.during { screen.attachedContext = context }
+    #expect(held == nil && reports.map(\.kind) == [.needNotMet])
+  }
+
+  @Test func aFactoryMayAttachTheObjectElsewhere() throws {
+    let other = UDIContext(tag: "other")
+    let made = Count()
+    other.register((any Store).self) {
+      made.add()
+      return Disk()
+    }
+    let screen = Hooked()
+    context.register((any Store).self) {
+      screen.attachedContext = other
+      return Disk()
+    }
+    context.provide(1, as: Int.self)
+    other.provide(2, as: Int.self)
+    screen.attachedContext = context
+    #expect(screen.tags == ["other"], "the hook is called once, for the latest context")
+    #expect(screen.store is Disk && made.now == 1 && screen.limit == 2)
+  }
+
+  @Test func aFactoryMayDetachTheObject() throws {
+    let screen = Hooked()
+    context.register((any Store).self) {
+      screen.attachedContext = nil
+      return Disk()
+    }
+    let (_, reports) = MisuseLog.during { withAppContext(UDIContext(tag: "App")) { screen.attachedContext = context } }
+    #expect(screen.tags == [] && reports.isEmpty)
+  }
+
+  @Test func onlyTheWrapperItselfIsFilled() {
+    let count = Count()
+    context.register(Int.self) {
+      count.add()
+      return count.now
+    }
+    let object = Spellings().attached(to: context)
+    #expect(object.limit == 1 && count.now == 1 && object.lazily == nil)
+  }
+
+  /// The compiler accepts this class without any unsafe construct.
+  @MainActor @Test func anyThreadMayAttachAnObjectOfTheMainActor() async {
+    provideDisks()
+    let panel = Panel().attached(to: context)
+    let attaching = Task.detached { for _ in 0..<1000 { _ = panel.attached(to: self.context) } }
+    for _ in 0..<1000 { #expect(panel.store is Disk) }
+    await attaching.value
+  }
+
+  private nonisolated func provideDisks() { context.register((any Store).self) { Disk() } }
 
   @Test func whatWasSetStays() {
     let screen = Screen()

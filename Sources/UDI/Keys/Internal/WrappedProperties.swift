@@ -12,47 +12,50 @@ final class WrappedProperties: Sendable {
     let offset: Int
   }
 
+  private let type: ObjectIdentifier
   let all: [Property]
   /// The properties that may be used by the code that attaches an object: none if the class is an actor.
   let usableFromOutside: [Property]
 
-  private init(_ all: [Property], isActor: Bool) {
+  private init(of type: AnyClass, _ all: [Property], isActor: Bool) {
+    self.type = ObjectIdentifier(type)
     self.all = all
     usableFromOutside = isActor ? [] : all
   }
 
-  /// Finds the properties of a class and of its superclasses, once for each class. There are none if the compiler was
-  /// told to leave the names and types of properties out of the program.
+  /// Finds the properties of a class and of its superclasses, normally once for each class. There are none if the
+  /// compiler was told to leave the names and types of properties out of the program.
   ///
   /// - Parameter wrapper: The wrapper, with any arguments if it is generic. It must be the same in each call.
-  static func of(_ type: AnyClass, wrapper: Any.Type) -> Unretained<WrappedProperties> {
+  static func of(_ type: AnyClass, wrapper: Any.Type) -> WrappedProperties {
     let identity = TypeToken.of(type).identity
-    let known = identity.read { $0.wrappedProperties.load(ordering: .acquiring) }
-    // What is stored below is never released, and neither is the identity.
-    return known != 0 ? unsafe Unretained(address: known) : find(in: type, wrapper, for: identity)
-  }
-
-  @inline(never)
-  private static func find(
-    in type: AnyClass, _ wrapper: Any.Type, for identity: Unretained<TypeIdentity>
-  ) -> Unretained<WrappedProperties> {
+    let address = identity.read { $0.wrappedProperties.load(ordering: .acquiring) }
+    // What is stored below is never released, and neither is the identity. Classes with the same text have one
+    // identity, but not the same layout: a program might load two images with modules of the same name.
+    if address != 0, let known = unsafe Optional(Unretained<WrappedProperties>(address: address).object),
+      known.type == ObjectIdentifier(type)
+    {
+      return known
+    }
     var all: [Property] = []
     var next: AnyClass? = type
     while let type = next {
       unsafe all += ClassDescription(type)?.properties(wrappedIn: wrapper) ?? []
       next = _getSuperclass(type)
     }
-    let isActor = unsafe ClassDescription(type)?.isActor ?? false
-    // If two threads do this for a class at the same time, one of the two objects is never used.
-    let found = unsafe Unretained(
-      Unmanaged.passRetained(WrappedProperties(all, isActor: isActor)).takeUnretainedValue())
-    identity.read { $0.wrappedProperties.store(found.address, ordering: .releasing) }
+    let found = WrappedProperties(of: type, all, isActor: unsafe ClassDescription(type)?.isActor ?? false)
+    let reference = Unretained(found)
+    let isFirst = identity.read {
+      $0.wrappedProperties.compareExchange(expected: 0, desired: reference.address, ordering: .releasing).exchanged
+    }
+    // Until this call returns, `found` is held in any case.
+    if isFirst { reference.retain() }
     return found
   }
 }
 
-/// The runtime's description of a class that is written in Swift. It is a constant of the program, so all addresses here
-/// are valid.
+/// The runtime's description of a class that is written in Swift. It is a constant of the program, so all addresses
+/// here are valid.
 @unsafe
 private struct ClassDescription {
   /// The address of what the runtime makes of the description for each class, with its arguments if it is generic.
@@ -78,24 +81,46 @@ private struct ClassDescription {
   var isActor: Bool { unsafe address.load(as: UInt32.self) >> 23 & 1 == 1 }
 
   func properties(wrappedIn wrapper: Any.Type) -> [WrappedProperties.Property] {
-    // If the superclass may change without this class being compiled again, the offsets are elsewhere.
+    guard let list = unsafe Self.target(address + 16) else { return [] }
+    var offsets = unsafe metadata + Self.word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
+    // If the superclass may change without this class being compiled again, the place is counted from where this
+    // class's own part of the metadata begins. The runtime stored that when it made the metadata.
     let hasResilientSuperclass = unsafe address.load(as: UInt32.self) >> 29 & 1 == 1
-    guard !hasResilientSuperclass, let list = unsafe Self.target(address + 16) else { return [] }
-    let offsets = unsafe metadata + Self.word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
+    if hasResilientSuperclass {
+      guard let bounds = unsafe Self.target(address + 24) else { return [] }
+      unsafe offsets += bounds.load(as: Int.self)
+    }
     let wanted = unsafe unsafeBitCast(wrapper, to: UnsafeRawPointer.self)
       .load(fromByteOffset: Self.word, as: UnsafeRawPointer.self)
     return unsafe (0..<Int(list.load(fromByteOffset: 12, as: UInt32.self))).compactMap { index in
       let record = unsafe list + 16 + 12 * index
       guard let type = unsafe Self.target(record + 4), let name = unsafe Self.target(record + 8) else { return nil }
-      // The spelling of a type begins with a reference to the type's description, or to a pointer to it.
+      // The spelling of a type begins with a reference to the type's description, or to a pointer to it. That of an
+      // optional, a tuple or a function may begin with the wrapper, too, but only that of a generic type ends with a G.
       let kind = unsafe type.load(as: UInt8.self)
-      guard kind == 1 || kind == 2, let found = unsafe Self.target(type + 1),
+      guard kind == 1 || kind == 2, unsafe Self.lastCharacter(of: type) == UInt8(ascii: "G"),
+        let found = unsafe Self.target(type + 1),
         unsafe (kind == 1 ? found : found.load(as: UnsafeRawPointer.self)) == wanted
       else { return nil }
       // The name of the property that stores a wrapper begins with an underscore.
       return unsafe WrappedProperties.Property(
         name: String(cString: name.assumingMemoryBound(to: CChar.self) + 1),
         offset: offsets.load(fromByteOffset: Self.word * index, as: Int.self))
+    }
+  }
+
+  /// The last character of a type's spelling, in which some characters are followed by a binary reference.
+  private static func lastCharacter(of spelling: UnsafeRawPointer) -> UInt8 {
+    var (place, last) = unsafe (spelling, UInt8(0))
+    while true {
+      let character = unsafe place.load(as: UInt8.self)
+      switch character {
+      case 0: return last
+      case 1...0x17: unsafe place += 1 + 4
+      case 0x18...0x1F: unsafe place += 1 + word
+      default: unsafe place += 1
+      }
+      last = character
     }
   }
 
