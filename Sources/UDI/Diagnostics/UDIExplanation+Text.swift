@@ -19,8 +19,8 @@ extension UDIExplanation: CustomStringConvertible {
   /// The largest number of dependents that the description names.
   private static var namedDependents: Int { 4 }
 
-  /// A sentence that says why the true cause might be a different one, which only records of removed bindings would have
-  /// shown; nil if the cause is certain.
+  /// A sentence that says why the true cause might be a different one, which only records of removed bindings would
+  /// have shown; nil if the cause is certain.
   var doubt: String? {
     switch cause {
     case _ where wasRecording: nil

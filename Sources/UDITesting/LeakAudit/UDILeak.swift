@@ -21,8 +21,8 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   public let registrations: [UDIExplanation.Place]
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
-  /// Whether a context of the registrations, or else of the attachments, is still alive, too. If so, something holds the
-  /// context, which may be the only reason why the object is still alive.
+  /// Whether a context of the registrations, or else of the attachments, is still alive, too. If so, something holds
+  /// the context, which may be the only reason why the object is still alive.
   public let isContextAlive: Bool
   /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
   public let fullPath: [String]?

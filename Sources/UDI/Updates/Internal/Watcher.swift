@@ -1,7 +1,7 @@
 /// Holds a watcher as long as somebody wants to know of changes. All copies of an iterator use the same consumer.
 ///
-/// The watcher is removed from the tree here, while it is still held. In its own `deinit` it would be too late: a change
-/// on another thread could find it in the tree and retain it.
+/// The watcher is removed from the tree here, while it is still held. In its own `deinit` it would be too late: a
+/// change on another thread could find it in the tree and retain it.
 final class Consumer: Sendable {
   let watcher: Watcher
 

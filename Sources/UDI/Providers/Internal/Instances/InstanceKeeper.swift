@@ -81,8 +81,8 @@ extension InstanceKeeper {
   func end(_ creation: Creation, _ outcome: Creation.Outcome) {
     Tree.change { garbage in
       _ = finish(creation, outcome)
-      // If the cache stayed, the provider would hold the arguments, although it keeps nothing for them. A user's storage
-      // may be asked whether it is empty only while no lock is held, so its cache stays until a sweep.
+      // If the cache stayed, the provider would hold the arguments, although it keeps nothing for them. A user's
+      // storage may be asked whether it is empty only while no lock is held, so its cache stays until a sweep.
       if let cache, servesAllLookups, custom == nil, !cache.isInUse(&garbage) {
         provider.caches?.discard(cache, &garbage)
       }

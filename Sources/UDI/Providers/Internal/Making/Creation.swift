@@ -32,8 +32,8 @@ class Creation: Activity, @unchecked Sendable {
   /// The creation that the thread began before this one, and that it has not ended.
   fileprivate final var outer: Creation?
   /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also false
-  /// if a look has added the provider, because each look might add one.
+  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also
+  /// false if a look has added the provider, because each look might add one.
   private(set) final var happensOnce = false
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?

@@ -2,8 +2,8 @@
 /// graph; so is what the attempts of one `obtain` share, one after the other, and what the asynchronous factories share
 /// that one outermost `obtain` runs. An instance that is kept gets its own graph while it is made.
 final class Graph: @unchecked Sendable {
-  // Unchecked: `caches` and `hasEnded` are guarded by the tree lock. One thread at a time uses the other properties: the
-  // one whose graph this is, or on which an attempt runs.
+  // Unchecked: `caches` and `hasEnded` are guarded by the tree lock. One thread at a time uses the other properties:
+  // the one whose graph this is, or on which an attempt runs.
 
   /// What synchronous factories without arguments have made.
   @exclusivity(unchecked) private var shared = CompactTable<Element>()

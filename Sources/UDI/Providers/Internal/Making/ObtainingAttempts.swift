@@ -1,5 +1,5 @@
-/// The attempts to run one lookup, or one call of a factory, for `obtain`, one after the other: what the present one has
-/// missed, and what has been made and found so far.
+/// The attempts to run one lookup, or one call of a factory, for `obtain`, one after the other: what the present one
+/// has missed, and what has been made and found so far.
 final class ObtainingAttempts: @unchecked Sendable {
   // Unchecked: one thread at a time uses this object: the one on which an attempt runs, and then the task that has
   // begun it. If the task is cancelled while the attempt runs on an actor, the task does not use it any more.

@@ -226,8 +226,8 @@ extension Provider {
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
     let all = caches.all
-    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays, because whoever wants
-    // a newer instance may have to wait until an older one has been stored.
+    // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays, because whoever
+    // wants a newer instance may have to wait until an older one has been stored.
     if sharing != .custom { caches.discardAll(&garbage) }
     for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
   }

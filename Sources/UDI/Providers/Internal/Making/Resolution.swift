@@ -24,7 +24,8 @@ final class Resolution {
     let arguments: Arguments?
   }
 
-  /// The frames of the running factories and completions, the outermost first. The frames of completions come first (see
+  /// The frames of the running factories and completions, the outermost first. The frames of completions come first
+  /// (see
   /// `complete`). Only this thread writes the frames. Other
   /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
   /// it enters what it waits for (`Activity.enter`) under the same lock.
