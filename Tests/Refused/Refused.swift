@@ -273,7 +273,7 @@ nonisolated func allowedOptionals<Value>(
 // swift-format-ignore
 func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {
   switch error { case .duplicateTag, .cycle, .closed: break }  // refused: may have additional unknown values
-  switch misuse { case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break }  // refused: may have additional unknown values
+  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break }  // refused: may have additional unknown values
   switch step { case .object, .provider, .missing: break }  // refused: may have additional unknown values
   switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
   switch error {
@@ -281,7 +281,7 @@ func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkEr
   @unknown default: break
   }
   switch misuse {
-  case .unattached, .contextGone, .notMade, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break
+  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break
   @unknown default: break
   }
   switch step {

@@ -24,6 +24,8 @@ private protocol Domestic: AnyObject {}
   @Linked(keeps: .never) var inLineDomestic: (any Domestic)?
   @Linked(keeps: .weakly) var weakly: (any Service)?
   @Linked(keeps: .weakly) var weaklyDomestic: (any Domestic)?
+  @Linked var keyed: (any Service)?
+  @Linked var keyedDomestic: (any Domestic)?
   @AppLinked var app: (any Service)?
   @AppLinked var appDomestic: (any Domestic)?
 
@@ -34,6 +36,8 @@ private protocol Domestic: AnyObject {}
     _inLineDomestic = Linked(search: search, keeps: .never)
     _weakly = Linked(search: search, keeps: .weakly)
     _weaklyDomestic = Linked(search: search, keeps: .weakly)
+    _keyed = Linked(UDIKey((any Service).self), search: search)
+    _keyedDomestic = Linked(UDIKey((any Domestic).self), search: search)
     _app = AppLinked(search: search)
     _appDomestic = AppLinked(search: search)
     attachedContext = context
@@ -41,6 +45,8 @@ private protocol Domestic: AnyObject {}
 
   func didAttachContext() {}
 
+  var isLinkedByKey: Bool { keyed != nil }
+  var isLinkedDomesticByKey: Bool { keyedDomestic != nil }
   var isLinked: Bool { agreed([linked, inLine, weakly].map { $0 != nil }) }
   var isLinkedDomestic: Bool { agreed([linkedDomestic, inLineDomestic, weaklyDomestic].map { $0 != nil }) }
 
@@ -206,8 +212,16 @@ private protocol Domestic: AnyObject {}
       var updates = $0.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
+    Way("UDILinking.updates(of:search:fileID:line:)") {
+      var updates = $0.updates(of: UDIKey((any Service).self), search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
     Way("UDILinking.updates(of:named:search:fileID:line:)") {
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDILinking.updates(of:search:fileID:line:)") {
+      var updates = $0.updates(of: UDIKey((any Domestic).self), search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
     Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
@@ -410,9 +424,19 @@ private protocol Domestic: AnyObject {}
       var updates = asker.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
+    Way("UDILinking.updates(of:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0)
+      var updates = asker.updates(of: UDIKey((any Service).self), search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
     Way("UDILinking.updates(of:named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0)
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
+      return if case .some(.some) = await updates.next() { true } else { false }
+    },
+    Way("UDILinking.updates(of:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0)
+      var updates = asker.updates(of: UDIKey((any Domestic).self), search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
     Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
@@ -457,6 +481,8 @@ private protocol Domestic: AnyObject {}
   nonisolated private static let wrappers = [
     Way("Linked.init(named:search:keeps:fileID:line:)") { Declaring($0, $1).isLinked },
     Way("Linked.init(named:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedDomestic },
+    Way("Linked.init(_:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedByKey },
+    Way("Linked.init(_:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedDomesticByKey },
     Way("AppLinked.init(named:search:fileID:line:)") { context, search in
       withAppContext(context) { Declaring(context, search).app != nil }
     },
