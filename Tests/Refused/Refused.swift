@@ -324,8 +324,8 @@ final class Declarations: UDIObject {
   let _attachedContext = UDIAttachment()
   func didAttachContext() {}
   @Linked var linked: Gear? = nil  // refused: remove the initial value: a property with @
-  @Linked(keeps: .never) var inLine: Gear? = nil  // refused: extra argument 'keeps' in call
+  @Linked(keeps: .never) var inLine: Gear? = nil  // refused: remove the initial value: a property with @
   @AppLinked var app: Gear? = nil  // refused: extra argument 'wrappedValue' in call
-  @Required var required: Gear = Gear()  // refused: extra argument 'wrappedValue' in call
+  @Required var required: Gear = Gear()  // refused: remove the initial value: a property with @
   @Linked var notOptional: Gear  // refused: does not match 'wrappedValue' type 'Dependency?'
 }

@@ -112,5 +112,7 @@ extension Linked {
   @available(
     *, unavailable, message: "remove the initial value: a property with @Linked looks the dependency up itself"
   )
-  public init(wrappedValue: Dependency?) { fatalError() }
+  public init(
+    wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil, keeps: UDIKeeping = .strongly
+  ) { fatalError() }
 }

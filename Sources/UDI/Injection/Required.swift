@@ -120,3 +120,11 @@ extension Required {
     link = .required(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }
+
+extension Required {
+  /// Unavailable: a property with this wrapper has no initial value.
+  @available(
+    *, unavailable, message: "remove the initial value: a property with @Required looks the dependency up itself"
+  )
+  public init(wrappedValue: Dependency, named name: UDIName? = nil, search: UDISearch? = nil) { fatalError() }
+}
