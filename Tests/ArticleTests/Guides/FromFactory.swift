@@ -193,10 +193,11 @@ struct FromFactory {
       let _attachedContext = UDIAttachment()
       @Required var service: any Service
     }
-    let screen = Screen().attached(to: context)
+    let screen = Screen()
     let service = LiveService()
     context.provide(service, as: (any Service).self)
-    #expect(screen.service === service, "looked up when it is first read, not when the object is made")
+    screen.attachedContext = context
+    #expect(screen.service === service, "looked up when the object is attached, not when it is made")
     let elsewhere = UDIContext(tag: "Elsewhere")
     elsewhere.provide(FakeService(), as: (any Service).self)
     screen.attachedContext = elsewhere

@@ -2,16 +2,20 @@ import Testing
 import UDI
 
 /// Every way to declare a dependency, in a plain class.
-private final class Consumer: UDIObject {
+private class Consumer: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var linked: (any Service)?
   @Linked(named: "n") var named: (any Service)?
   @Linked(search: .ancestors) var above: (any Other)?
   @Linked(keeps: .never) var inLine: (any Service)?
   @Linked(keeps: .weakly) var weakly: (any Service)?
-  @Required var required: any Service
   @AppLinked var app: (any Service)?
   func didAttachContext() {}
+}
+
+/// What is missing is reported when it is attached.
+private final class Strict: Consumer {
+  @Required var required: any Service
 }
 
 private final class LocalConsumer: UDIObject, @unchecked Sendable {
@@ -68,7 +72,7 @@ private final class Drawing: UDIObject {
     context.bind(other, as: (any Other).self)
     let root = UDIContext(tag: "App")
     root.bind(app, as: (any Service).self)
-    let consumer = Consumer().attached(to: child)
+    let consumer = Strict().attached(to: child)
     withAppContext(root) {
       #expect(consumer.linked === service && consumer.inLine === service && consumer.weakly === service)
       #expect(consumer.required === service)
@@ -92,20 +96,21 @@ private final class Drawing: UDIObject {
       consumer[keyPath: property] = nil
       #expect(watched == nil)
     }
+    let strict = Strict()
     weak var watched: Plain?
     do {
       let service = Plain("required")
       watched = service
       context.bind(service, as: (any Service).self)
-      #expect(consumer.required === service)
+      strict.attachedContext = context
     }
-    #expect(watched != nil && consumer.required === watched)
+    #expect(watched != nil && strict.required === watched)
     withAppContext(context) { #expect(consumer.app === watched) }
-    // After being attached elsewhere, it lets go at the next read.
+    // When it is attached elsewhere, it lets go.
     let (other, next) = (UDIContext(tag: "other"), Plain("next"))
     other.bind(next, as: (any Service).self)
-    consumer.attachedContext = other
-    #expect(consumer.required === next && watched == nil)
+    strict.attachedContext = other
+    #expect(watched == nil && strict.required === next)
   }
 
   @Test func aMissIsNotKept() {
@@ -143,9 +148,9 @@ private final class Drawing: UDIObject {
   }
 
   @Test func whatIsSetIsGiven() {
-    let consumer = Consumer().attached(to: context)
-    let mock = Plain("mock")
     context.bind(service, as: (any Service).self)
+    let consumer = Strict().attached(to: context)
+    let mock = Plain("mock")
     consumer.linked = mock
     consumer.inLine = mock
     consumer.weakly = mock
@@ -160,7 +165,7 @@ private final class Drawing: UDIObject {
   }
 
   @Test func whatIsSetBeforeOutlivesTheAttachment() {
-    let consumer = Consumer()
+    let consumer = Strict()
     let mock = Plain("mock")
     context.bind(service, as: (any Service).self)
     consumer.linked = mock
@@ -256,13 +261,13 @@ private final class Drawing: UDIObject {
 
   @Test func whatMustBeThereExplainsItsAbsence() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      _ = Consumer().attached(to: UDIContext(tag: "nowhere")).required
+      _ = Strict().attached(to: UDIContext(tag: "nowhere")).required
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     #expect(
       output.contains(
         "No UDITests.Service is registered in this tree. "))
-    #expect(output.contains("Consumer.required needs it.\n"))
+    #expect(output.contains("Strict.required needs it.\n"))
     #expect(output.contains(#""nowhere": nothing"#))
   }
 
