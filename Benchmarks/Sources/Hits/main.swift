@@ -44,7 +44,6 @@ registerGraph(in: other)
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
-let three = Three()
 let key = UDIKey<any Service>(named: "example")
 
 /// Inlined, so that a lookup stands in the loop itself.
@@ -80,6 +79,7 @@ case "attach":
     return true
   }
 case "attach-required":
+  let three = Three()
   repeating {
     three.attachedContext = context
     return three.first === host && three.second === owned && three.third === host

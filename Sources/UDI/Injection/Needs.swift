@@ -12,8 +12,6 @@ extension UDIAttachment {
   func meetNeeds(of object: AnyObject, at site: UDICallSite?) -> Bool {
     let (now, needs) = (stamp, needs(of: object))
     if needs.isEmpty { return true }
-    // The object might have been detached before the end of the outermost link.
-    if case (nil, isGone: false) = state { return false }
     for property in needs {
       PropertyLink.of(object, property).fill(self, of: object, at: site)
       if stamp != now { return false }

@@ -109,7 +109,7 @@ final class PropertyLink {
         if write(now, to: memory) { return }
         do {
           try look(attachment, of: owner, into: memory)
-          keep(memory, now)
+          keep(memory, as: type, now)
         } catch {
           forget(before: now)
           // What is missing no longer matters if the factory has attached the object elsewhere.
@@ -180,20 +180,22 @@ final class PropertyLink {
   ///   - memory: Contains what was looked up. Afterwards, contains what the read gives.
   ///   - now: The attachment's `stamp` before the lookup.
   private func keep(_ memory: InstanceMemory, _ now: UInt) {
-    func keep<Dependency>(_ type: Dependency.Type) {
-      let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      // During the lookup, the property might have been set or read, or its object attached elsewhere, for example by a
-      // factory. A value that the property got in this way stays.
-      var known: Dependency?
-      let isKnown = unsafe withUnsafeMutablePointer(to: &known) {
-        let memory = unsafe InstanceMemory($0)
-        if write(now, to: memory) { return true }
-        return unsafe !replace(with: found.pointee.map { Instance($0) }, now, unlessKept: true)
-          && write(now, to: memory)
-      }
-      if isKnown { unsafe found.pointee = known }
-    }
+    func keep<Dependency>(_ type: Dependency.Type) { self.keep(memory, as: type, now) }
     _openExistential(request.type, do: keep)
+  }
+
+  private func keep<Dependency>(_ memory: InstanceMemory, as type: Dependency.Type, _ now: UInt) {
+    let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+    // During the lookup, the property might have been set or read, or its object attached elsewhere, for example by a
+    // factory. A value that the property got in this way stays.
+    var known: Dependency?
+    let isKnown = unsafe withUnsafeMutablePointer(to: &known) {
+      let memory = unsafe InstanceMemory($0)
+      if keeping == .weakly, write(now, to: memory) { return true }
+      return unsafe !replace(with: found.pointee.map { Instance($0) }, now, unlessKept: true)
+        && write(now, to: memory)
+    }
+    if isKnown { unsafe found.pointee = known }
   }
 
   /// - Parameter unlessKept: Whether a value stays that is kept already and is up to date.

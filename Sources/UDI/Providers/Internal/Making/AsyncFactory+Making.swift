@@ -124,7 +124,7 @@ extension AsyncFactory {
           keeper.end(creation, .undecided)
         }
       }
-      if let attachment { await meetNeeds(of: instance, attachment, on: isolation.actor) }
+      if let attachment, attachment.context != nil { await meetNeeds(of: instance, attachment, on: isolation.actor) }
       await completion?(context, instance)
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance

@@ -132,7 +132,7 @@ final class Factory: Provider, @unchecked Sendable {
       // Step 4.
       if hasCloser { creation?.assignClosingNumber() }
       let needs =
-        instance.isBox
+        instance.isBox || !UDIAttachment.exists(for: instance.object)
         ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       if hasFailed { forgetFailure() }
       if hasCompletion || needs != nil {

@@ -265,7 +265,10 @@ extension Resolution {
       unsafe completionFrames = frames.count
       unsafe graph = completion.graph
       looking(completion.isOfLook) {
-        completion.needs?.meetNeeds(of: completion.instance.object, at: completion.provider.site)
+        // The object might have been detached meanwhile.
+        if let needs = completion.needs, needs.context != nil {
+          needs.meetNeeds(of: completion.instance.object, at: completion.provider.site)
+        }
         completion.provider.complete(completion.instance, for: completion.context, with: arguments)
       }
       complete(&called)
