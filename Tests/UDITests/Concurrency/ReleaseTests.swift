@@ -138,7 +138,7 @@
       #expect(points > 0, "it loads nothing")
       // Tries the points in turn. A snapshot loads what other tests have looked up, too, after the scene's entries and
       // before the scene's own lookups. These are left out, because there may be thousands.
-      for point in 0..<points where point < 40 || point >= points - 40 { run(operation, droppingAt: point) }
+      for point in 0..<points where point < 12 || point >= points - 12 { run(operation, droppingAt: point) }
     }
 
     /// Runs an operation. When the operation reaches a point, another thread drops all references to what it checks.
