@@ -27,14 +27,7 @@ extension UDIAttachment {
   /// The properties that are filled when the object is attached.
   func needs(of object: AnyObject) -> [WrappedProperties.Property] {
     guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return [] }
-    let type: AnyClass = type(of: object)
-    return TypeToken.of(type).identity.read { identity in
-      // A class without such properties pays only for this flag.
-      if identity.needsNothing.load(ordering: .relaxed) { return [] }
-      let needs = WrappedProperties.of(type, wrapper: Required<Never>.self).usableFromOutside
-      if needs.isEmpty { identity.needsNothing.store(true, ordering: .relaxed) }
-      return needs
-    }
+    return WrappedProperties.of(type(of: object), wrapper: Required<Never>.self).usableFromOutside
   }
 }
 
