@@ -29,6 +29,30 @@ func useScope(of parent: UDIContext) -> Bool {
   return hasMade && hasFound
 }
 
+private protocol ScopedFirst: AnyObject, Sendable {}
+private protocol ScopedSecond: AnyObject, Sendable {}
+private protocol ScopedThird: AnyObject, Sendable {}
+extension Host: ScopedFirst, ScopedSecond, ScopedThird {}
+
+/// Registers three factories once for all scopes.
+func registerForScopes(in context: UDIContext) {
+  context.register((any ScopedFirst).self, lifetime: .scope) { Host() }
+  context.register((any ScopedSecond).self, lifetime: .scope) { Host() }
+  context.register((any ScopedThird).self, lifetime: .scope) { Host() }
+}
+
+/// Does the same as `useScope` with factories that the context has.
+@inline(never)
+func useScopeOfRegistered(in parent: UDIContext) -> Bool {
+  guard let scope = try? parent.makeScope(tag: "scope") else { fatalError("two scopes with one tag") }
+  let hasMade =
+    scope.link((any ScopedFirst).self) != nil && scope.link((any ScopedSecond).self) != nil
+    && scope.link((any ScopedThird).self) != nil
+  let hasFound = scope.link((any Service).self) != nil && scope.link((any Owned).self) != nil
+  parent.removeChild(scope)
+  return hasMade && hasFound
+}
+
 // MARK: - A graph of 21 links: one instance on top takes four, each of which takes the same four
 
 protocol Top: AnyObject, Sendable {}

@@ -87,6 +87,9 @@ case "attach-required":
 case "argument": repeating { other.link((any Numbered).self, with: 5) != nil }
 case "graph": repeating { other.link((any Top).self) != nil }
 case "scope": repeating { useScope(of: context) }
+case "scoped":
+  registerForScopes(in: context)
+  repeating { useScopeOfRegistered(in: context) }
 case "register": register(count)
 default: fatalError("no kind \(arguments[3])")
 }

@@ -82,6 +82,12 @@ extension UDIExplanation {
       "Instead of `implements`, register a factory that asks for the instance: the compiler checks what it returns."
     case .contextClosed:
       "Link it before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
+    case .noScope where isInFactory:
+      """
+      What a context owns is not made of what a scope owns, which may end before it. Register what needs \(key) as \
+      `.scope`, too, or as `.unique` or `.graph`.
+      """
+    case .noScope: "Make a scope, with `makeScope` or `withScope`, and link from there or from a context below it."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."
     }
   }

@@ -107,6 +107,11 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is served by the provider of \(describeType(made)), but the instance that it made does not conform to it."
     case .contextClosed(let path):
       "\(key) is not there: nothing is made in the context \(quoted(path)), which is closed or being closed."
+    case .noScope:
+      """
+      \(key) is made once in each scope, but there is no scope around \(quoted(fullPath))\
+      \(isInFactory ? ", for which the factory that asks makes its instance" : "").
+      """
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }

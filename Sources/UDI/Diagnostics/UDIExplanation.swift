@@ -73,6 +73,9 @@ public struct UDIExplanation: Sendable, Equatable {
     /// A provider of a different type was registered to serve the requested type, too, but its instance does not
     /// conform to the requested type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)
+    /// The provider makes an instance for each scope (``UDILifetime/scope``), and there is no scope around the context
+    /// where the lookup begins.
+    case noScope
     /// The context that the object is attached to is gone.
     case contextGone
     /// A context is closed or being closed: the one where the lookup begins, or the one whose provider would have to

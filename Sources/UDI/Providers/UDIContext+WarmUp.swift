@@ -20,7 +20,7 @@ extension UDIContext {
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
-    try Self.end(with: await failuresToMake { !($0 is Alias) && $0.sharing == .strong })
+    try Self.end(with: await failuresToMake { !($0 is Alias) && ($0.sharing == .strong || $0.sharing == .scope) })
   }
 
   /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.
@@ -106,13 +106,19 @@ extension UDIContext {
     var groups: [[Obtaining]] = [[], [], []]
     for context in [self] + descendants {
       context.change { node, _ in
-        node.treeLocked.providers.forEach { element in
-          let provider = element.provider
-          guard provider.wanted == nil, isWanted(provider) else { return }
-          let request = LookupRequest(
-            provider.madeType, provider.reach, named: provider.key.name, search: .local)
+        func add(_ provider: Provider, _ search: UDISearch) {
+          guard provider.wanted == nil, provider.kind != .scoped, isWanted(provider) else { return }
+          let request = LookupRequest(provider.madeType, provider.reach, named: provider.key.name, search: search)
           groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]
             .append(Obtaining(context: context, request: request))
+        }
+        let isInScope = node.nearestScope != nil
+        node.treeLocked.providers.forEach {
+          if isInScope || $0.provider.sharing != .scope { add($0.provider, .local) }
+        }
+        if !node.isScope { return }
+        for above in node.ancestors {
+          above.treeLocked.providers.forEach { if $0.provider.sharing == .scope { add($0.provider, .ancestors) } }
         }
       }
     }

@@ -6,6 +6,7 @@
 /// | ``graph`` | shared within one outermost link and everything that is linked during it |
 /// | ``weak`` | kept as long as something outside holds it, then made anew |
 /// | ``context`` | made once, and owned by the context that its provider is registered in |
+/// | ``scope`` | made once in each scope that asks, and owned by that scope |
 ///
 /// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
 ///
@@ -19,7 +20,7 @@
 public struct UDILifetime: Sendable {
   /// How the library implements a lifetime.
   enum Sharing: UInt8, Sendable {
-    case unique, graph, weak, strong, custom
+    case unique, graph, weak, strong, custom, scope
   }
 
   /// Where the instances of a lifetime of your own are kept.
@@ -98,6 +99,32 @@ public struct UDILifetime: Sendable {
   /// An instance is made once. The context in which the provider is registered owns it until that context is reset, is
   /// closed or goes away. The factory is given this context.
   public static let context = UDILifetime(Kind("context", .strong))
+
+  /// An instance is made once in each scope, and owned by that scope.
+  ///
+  /// Register the provider once, in a context that all scopes see, such as the root. A lookup gets the instance of the
+  /// nearest scope around the context that asks, which may be that context itself (``UDIContext/makeScope(tag:search:)``,
+  /// ``UDIContext/withScope(tag:search:operation:)``). The scope makes the instance when it is first asked. The factory
+  /// is given the scope, so the instance is made from what the scope sees. It lives until the scope is reset, is closed
+  /// or goes away. A scope in which nothing asks makes nothing.
+  ///
+  /// ```swift
+  /// root.register((any Transaction).self, lifetime: .scope) { context in
+  ///   try Transaction(on: context.require((any Database).self))
+  /// } onClose: { transaction in
+  ///   try await transaction.commit()
+  /// }
+  /// try await root.withScope(tag: "request") { scope in
+  ///   try scope.require((any Transaction).self).insert(order)
+  /// }
+  /// ```
+  ///
+  /// A lookup with no scope around it is a miss. Nothing that a context outside owns can therefore be made of such an
+  /// instance, which might end before it. While a scope is being closed, and afterwards, it makes none.
+  ///
+  /// If the registration is replaced or taken back, lookups no longer find what scopes have made with it. The scopes
+  /// still own these instances, and close them.
+  public static let scope = UDILifetime(Kind("scope", .scope))
 }
 
 /// The names that other libraries have for lifetimes.

@@ -45,6 +45,7 @@ extension Survey {
 
   /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
   private func failure(of found: Found, _ arguments: [Any], _ reach: UDIReach) -> UDIExplanation.Cause? {
+    if let obstacle { return obstacle }
     guard let provider = found.sighting.provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {

@@ -9,6 +9,8 @@ final class Survey {
   /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
   private(set) var explanation: UDIExplanation
   private(set) var answer: Found?
+  /// Why the answer cannot give an instance, if that is known already.
+  private(set) var obstacle: UDIExplanation.Cause?
   /// If there is no answer: the first dead binding under the key.
   private var firstDead: Entry?
   /// If the dependency is in a place where the lookup does not look: the cause that names this place.
@@ -45,10 +47,24 @@ final class Survey {
       return answer != nil || explanation.isAbridged ? () : nil
     }
     if limit == .max { noteDependents(from: first) }
+    enterScope(around: first)
     if answer != nil { return }
     if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
     if first.treeLocked.state.isEnding { explanation.cause = .contextClosed(fullPath: explanation.fullPath) }
     findOutside(from: first, limit: limit)
+  }
+
+  /// If the answer is a provider with the lifetime `.scope`, replaces it by what keeps the instances for the
+  /// nearest scope.
+  private func enterScope(around first: Node) {
+    guard let provider = answer?.sighting.provider, provider.sharing == .scope else { return }
+    guard let scope = first.nearestScope else { return obstacle = .noScope }
+    if let keeper = scope.keeper(of: provider.maker) {
+      let sighting = Sighting(keeper, &garbage)
+      answer = (sighting, .init(fullPath: scope.fullPath, finding: sighting.entry))
+    } else if scope.treeLocked.state.isEnding {
+      obstacle = .contextClosed(fullPath: scope.fullPath)
+    }
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.

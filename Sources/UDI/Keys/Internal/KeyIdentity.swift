@@ -9,8 +9,10 @@ package class KeyIdentity: @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
   // `Sendable`.
 
-  /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
+  /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s.
   static let namedBit: UInt64 = 1 << 63
+  /// Set in the id of every `ScopeKey`, which does not have `namedBit`, but not in that of a `TypeIdentity`.
+  static let scopeBit: UInt64 = 1 << 62
 
   package final var id: UInt64 { unsafe uncheckedID }
   /// Written only in `init`.
@@ -26,15 +28,37 @@ package class KeyIdentity: @unchecked Sendable {
   package final var typeName: String { type.text }
 
   final var type: TypeIdentity {
-    // The cast is safe: without `namedBit`, this is a `TypeIdentity`.
-    namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
+    // The cast is safe: without either bit, this is a `TypeIdentity`.
+    namedKey?.read { $0.typeReference.object } ?? scopeKey?.original.type
+      ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
   }
 
-  package final var name: UDIName? { namedKey?.read { $0.givenName } }
+  package final var name: UDIName? { namedKey?.read { $0.givenName } ?? scopeKey?.original.name }
 
   private final var namedKey: Unretained<NamedKey>? {
     id & Self.namedBit == 0 ? nil : unsafe Unretained(address: Unretained(self).address)
   }
+
+  private final var scopeKey: ScopeKey? {
+    id & (Self.namedBit | Self.scopeBit) == Self.scopeBit ? unsafe unsafeDowncast(self, to: ScopeKey.self) : nil
+  }
+}
+
+/// The key under which scopes keep the instances of one provider, in the tables of their providers (`ScopeKeeper`). No
+/// lookup asks for this key.
+final class ScopeKey: KeyIdentity, @unchecked Sendable {
+  // Unchecked, because its superclass is. This class adds a constant.
+
+  /// The key that the provider is registered under.
+  let original: KeyIdentity
+
+  /// - Parameter number: The provider's id.
+  init(_ original: KeyIdentity, _ number: UInt) {
+    self.original = original
+    super.init(id: Self.id(number))
+  }
+
+  static func id(_ number: UInt) -> UInt64 { UInt64(number) | scopeBit }
 }
 
 extension KeyIdentity: CustomStringConvertible {

@@ -7,7 +7,7 @@ import Synchronization
 /// Identities are never freed, because a program has a limited number of types.
 ///
 /// An identity is also the key of its type without a name. No other key ever has its id, which is less than
-/// `KeyIdentity.namedBit`.
+/// `KeyIdentity.scopeBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants and atomics.
 

@@ -35,7 +35,7 @@ extension Node {
   func unregister(_ provider: Provider, _ garbage: inout Garbage) {
     guard let found = treeLocked.providers.find(provider.keyID), found.element.provider === provider else { return }
     treeLocked.providers.remove(provider.keyID)
-    showProvided(provider.key, notifying: provider.changeKind)
+    if provider.kind != .scoped { showProvided(provider.key, notifying: provider.changeKind) }
     retire(provider, &garbage)
   }
 

@@ -118,8 +118,9 @@ extension UDIContext {
       guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else { return false }
       garbage.add(entry)
       switch entry.kind {
-      case .owned, .boxed: return false
-      case .observed, .provider, .graphProvider: return true
+      case .owned, .boxed, .scoped: return false
+      case .provider: return (entry as? Provider)?.sharing != .scope
+      case .observed, .graphProvider: return true
       // An instance that a look has made may have bound itself. Then the binding is found, although nothing else may
       // hold the instance.
       case .binding: return entry.comesFromLook

@@ -22,6 +22,8 @@ class Entry: WeakEntry, @unchecked Sendable {
     case provider
     /// Like `provider`, but the graph of the current link may have the instance already.
     case graphProvider
+    /// What keeps a provider's instances for one scope (`ScopeKeeper`). Slots do not refer to it.
+    case scoped
   }
 
   // In this order, and together with those of `Binding`, the stored properties fill 104 bytes, so that no memory of the

@@ -82,7 +82,7 @@ extension Entry {
       if node?.ownEntry(keyID) != nil { hasUncovered = true }
       return nil
     case .owned: return unsafe (self, unsafeDowncast(self, to: InstanceEntry.self).owned)
-    case .boxed, .provider, .graphProvider: return (self, nil)
+    case .boxed, .provider, .graphProvider, .scoped: return (self, nil)
     }
   }
 }

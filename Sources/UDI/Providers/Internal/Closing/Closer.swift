@@ -16,12 +16,15 @@ final class Closer: @unchecked Sendable {
   /// are not reported as unclosed.
   var isClosing = false
 
-  private init(_ body: @escaping Body, releasedOn actor: (any Actor)?, isOfProvided: Bool) {
-    self.body = ActorOwned(body, by: actor)
+  private init(_ body: ActorOwned<Body>, isOfProvided: Bool) {
+    self.body = body
     self.isOfProvided = isOfProvided
   }
 
   func close(_ instance: Instance) async throws { try await body.value(instance) }
+
+  /// The same closure, for a provider with instances of its own.
+  var forAnotherProvider: Closer { Closer(body, isOfProvided: isOfProvided) }
 }
 
 extension Closer {
@@ -33,7 +36,7 @@ extension Closer {
     let body: Body = { instance in
       if let dependency = instance.value(as: Dependency.self, isExact: true) { try await close(dependency) }
     }
-    return Closer(body, releasedOn: close.isolation, isOfProvided: isOfProvided)
+    return Closer(ActorOwned(body, by: close.isolation), isOfProvided: isOfProvided)
   }
 
   /// Makes a closer for a dependency that need not be `Sendable`; nil if there is no closure. The closure runs on the
@@ -51,7 +54,7 @@ extension Closer {
       guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
       try await plain.call(ArgumentPack(dependency))
     }
-    return Closer(body, releasedOn: MainActor.shared, isOfProvided: isOfProvided)
+    return Closer(ActorOwned(body, by: MainActor.shared), isOfProvided: isOfProvided)
   }
 }
 
@@ -67,12 +70,12 @@ extension Provider {
   /// the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
-    guard closer != nil, sharing != .strong else { return }
+    guard closer != nil, sharing != .strong, sharing != .scope else { return }
     fatalError(
       """
       \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose`, but under the \
       lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
-      under which the context keeps them, for example `.context`; or close each instance where it is used.
+      under which the context keeps them, for example `.context` or `.scope`; or close each instance where it is used.
       """)
   }
 

@@ -118,7 +118,7 @@ extension InstanceKeeper {
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
-        for key in [provider.keyID] + provider.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+        for key in [provider.maker.keyID] + provider.maker.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
       }
     }
   }
@@ -188,7 +188,7 @@ extension Provider {
     if let shown { garbage.add(shown) }
     adopt(entry)
     shown = entry
-    guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
+    guard kind != .scoped, let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
   }
 
@@ -200,7 +200,7 @@ extension Provider {
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
-    node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored)
+    if kind != .scoped { node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored) }
     entry.node = nil
     garbage.add(entry)
     leaveIfEnding(&garbage)

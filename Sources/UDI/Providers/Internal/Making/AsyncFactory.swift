@@ -31,7 +31,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let key = try key(of: arguments)
     var creation: Creation?
     if !isFresh, keeps {
-      let keeper = keeper(for: key)
+      let keeper = try keeper(for: key, asking: context)
       if let present = keeper.present { return present }
       creation = Tree.change { _ in keeper.creation }
     }
@@ -50,5 +50,5 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
 extension Provider {
   /// Whether an asynchronous factory makes the provider's instances.
-  final var isAsynchronous: Bool { (self as? Alias)?.target.isAsynchronous ?? (self is AsyncFactory) }
+  final var isAsynchronous: Bool { maker is AsyncFactory }
 }

@@ -14,7 +14,7 @@ class Creation: Activity, @unchecked Sendable {
     case undecided
   }
 
-  /// The provider that makes or stores an instance; nil if others wait for something else. The reference is unowned: it
+  /// The provider that keeps or stores the instance; nil if others wait for something else. The reference is unowned: it
   /// is used only before the creation ends, and until then the call that makes the instance holds the provider.
   private(set) final var provider: Unretained<Provider>?
   /// The cache that will keep the instance; nil if the provider will keep it by itself, or if no instance is being
@@ -60,8 +60,11 @@ class Creation: Activity, @unchecked Sendable {
     closingNumber = nil
     guard let keeper else { return }
     (provider, cache) = (Unretained(keeper.provider), keeper.cache)
-    happensOnce = keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.hasFailed
+    happensOnce = keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.maker.hasFailed
   }
+
+  /// What keeps the instance; nil if others wait for something else.
+  final var keeper: InstanceKeeper? { provider.map { InstanceKeeper(provider: $0.object, cache: cache) } }
 
   override final var key: KeyIdentity? { provider?.read { $0.key } }
 

@@ -60,7 +60,7 @@ final class Factory: Provider, @unchecked Sendable {
     }
     let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
     while true {
-      let keeper = keeper(for: key)
+      let keeper = try keeper(for: key, asking: context)
       if let stored = keeper.custom?.load() { return stored }
       switch try keeper.claim(for: context, by: .thread(thread)) {
       case .found(let instance): return instance
@@ -109,7 +109,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
-      if let creation { InstanceKeeper(provider: self, cache: creation.cache).end(creation, .undecided) }
+      if let creation { creation.keeper?.end(creation, .undecided) }
       throw error
     }
     // Step 6.
@@ -140,7 +140,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       // Step 5.
       if let creation {
-        InstanceKeeper(provider: self, cache: creation.cache).keep(instance, of: creation)
+        creation.keeper?.keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) }
       }
@@ -165,8 +165,8 @@ final class Factory: Provider, @unchecked Sendable {
     guard let creation else { return error }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
-    InstanceKeeper(provider: self, cache: creation.cache)
-      .end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    creation.keeper?.end(
+      creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
     return error
   }
 

@@ -60,5 +60,5 @@ extension Provider {
 
   /// The last failure; nil if there was none, or if there has been an instance since. An alias that has not failed
   /// itself has the failure of its target, the provider whose instances it serves. Call this under the tree lock.
-  final var failure: FactoryFailure? { lastFailure ?? (self as? Alias)?.target.lastFailure }
+  final var failure: FactoryFailure? { lastFailure ?? maker.lastFailure }
 }

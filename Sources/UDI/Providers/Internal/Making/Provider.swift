@@ -67,6 +67,7 @@ class Provider: Entry, @unchecked Sendable {
     var aliases: [Alias] = []
     var closer: Closer?
     var lastDuration: Duration?
+    var scopeKey: ScopeKey?
   }
 
   /// - Parameters:
@@ -94,6 +95,21 @@ class Provider: Entry, @unchecked Sendable {
     super.init(
       .provider, .none, isWeak: false, key: token.key(named: request.name), isExact: token.isExact,
       reach: request.reach, at: request.site)
+  }
+
+  /// Makes what keeps the instances of a provider for one scope. Call this under the tree lock.
+  init(keepingFor original: Provider) {
+    makesExactType = original.makesExactType
+    madeType = original.madeType
+    usesDefaultLifetime = false
+    unsafe uncheckedLifetime = unsafe original.uncheckedLifetime
+    isIsolated = original.isIsolated
+    hasCompletion = original.hasCompletion
+    fixedExtras = original.fixedExtras
+    super.init(
+      .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
+      at: original.site)
+    setCloser(original.closer?.forAnotherProvider)
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
@@ -185,6 +201,14 @@ extension Provider {
     unsafe uncheckedHasCloser = true
   }
 
+  /// The key of the keepers that scopes have for this provider.
+  private final var scopeKey: ScopeKey {
+    if let key = extras.scopeKey { return key }
+    let new = ScopeKey(key, id)
+    extras.scopeKey = new
+    return new
+  }
+
   /// Gives the entry for an instance what it has in common with the provider.
   final func adopt(_ entry: InstanceEntry) {
     entry.node = node
@@ -206,8 +230,8 @@ extension Provider {
     if usesDefaultLifetime, let standard = node.defaultLifetime {
       unsafe uncheckedLifetime = standard.kind
     }
-    if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = chosen }
-    if hasCloser || self is AsyncFactory { noteCloser(node) }
+    if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = kind == .scoped ? .strong : chosen }
+    if hasCloser || self is AsyncFactory || kind == .scoped && isAsynchronous { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,

@@ -303,8 +303,8 @@ extension Resolution {
   /// outermost frame.
   func keys(from creation: Creation) -> [KeyIdentity] {
     guard let provider = creation.provider else { return keys(from: 0) }
-    return keys(
-      from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == provider } ?? 0)
+    let maker = Unretained(provider.object.maker)
+    return keys(from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == maker } ?? 0)
   }
 }
 

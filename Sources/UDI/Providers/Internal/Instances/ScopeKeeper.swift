@@ -1,0 +1,58 @@
+/// What keeps the instances of one provider for one scope, under the lifetime `.scope`.
+///
+/// A provider with this lifetime keeps nothing by itself. Each scope that asks gets a `ScopeKeeper`, which keeps the
+/// instances as a provider does under `.context`, while the provider's factory makes them. The keeper is in the table of
+/// the scope's providers, so what it keeps is closed, reset, listed and released together with the rest. But slots do
+/// not refer to it. A lookup finds the provider, whether the scope has made anything or not. So the order of lookups
+/// makes no difference to what they find.
+final class ScopeKeeper: Provider, @unchecked Sendable {
+  // Unchecked: this class adds a constant.
+
+  let provider: Provider
+
+  init(_ provider: Provider) {
+    self.provider = provider
+    super.init(keepingFor: provider)
+  }
+}
+
+extension Provider {
+  /// The provider whose factory makes the instances that this one keeps or serves.
+  final var maker: Provider { (self as? Alias)?.target ?? (self as? ScopeKeeper)?.provider ?? self }
+
+  /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
+  /// context. Do not call this under a lock.
+  ///
+  /// - Throws: `ProviderFailure`: `noScope` if there is no scope, or `closed` if the scope is closed, or is being
+  ///   closed and has made nothing with this provider.
+  final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
+    sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
+  }
+
+  private final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
+    try context.change { node, garbage in
+      guard let scope = node.nearestScope else { throw ProviderFailure.explained(.noScope) }
+      if let present = scope.keeper(of: self) { return present }
+      if scope.treeLocked.state.isEnding { throw ProviderFailure.closed(scope.fullPath) }
+      // If this is not the scope itself, the tree refers to the scope's context already.
+      if scope == node, scope.parent == nil { scope.remember(context) }
+      let new = ScopeKeeper(self)
+      new.enter(scope)
+      scope.treeLocked.providers.insert(ProviderEntry(provider: new), initialCapacity: 4)
+      return new
+    }
+  }
+}
+
+extension Node {
+  /// The nearest scope around this context, which may be the context itself. Called under the tree lock.
+  var nearestScope: Node? {
+    sequence(first: self) { $0.shared.parent }.first { $0.treeLocked.isScope }
+  }
+
+  /// What keeps the instances of a provider for this scope; nil if the scope has made none. Called under the tree lock.
+  func keeper(of provider: Provider) -> ScopeKeeper? {
+    // The cast is safe, because only these keepers are in the table under such keys.
+    self.provider(ScopeKey.id(provider.id)).map { unsafe unsafeDowncast($0, to: ScopeKeeper.self) }
+  }
+}
