@@ -16,6 +16,8 @@ struct Oracle {
   struct Provider: Equatable {
     /// Identifies what the provider makes.
     let id: Int
+    /// Whether each scope has an instance of its own, which `Oracle.number(of:in:)` identifies.
+    let isOfScope: Bool
     let serial: Int
   }
 
@@ -31,8 +33,14 @@ struct Oracle {
     var providers: [Provider?]
 
     /// What the context has for a key, and its place in the order. A binding comes first.
-    func answer(_ key: Int) -> (object: Int, serial: Int)? {
-      bindings[key].map { ($0.object, $0.serial) } ?? providers[key].map { ($0.id, $0.serial) }
+    ///
+    /// - Parameter scope: The nearest scope around the context that asks.
+    /// - Returns: The object is nil if each scope would have one, but there is no scope.
+    func answer(_ key: Int, _ scope: Int?) -> (object: Int?, serial: Int)? {
+      if let binding = bindings[key] { return (binding.object, binding.serial) }
+      return providers[key].map {
+        ($0.isOfScope ? scope.map(Oracle.number(of: $0.id)) : $0.id, $0.serial)
+      }
     }
   }
 
@@ -42,7 +50,7 @@ struct Oracle {
   /// The contexts that objects are attached to.
   private(set) var attachedTo: [Int: Int] = [:]
   private var nextSerial = 0
-  /// What providers with closers have made, by the providers' numbers, in the order in which it was made.
+  /// What providers with closers have made, by the instances' numbers, in the order in which it was made.
   private var unclosed: [Int] = []
   /// The misuse that has to be reported.
   var reports: [UDIMisuse.Kind: Int] = [:]
@@ -144,10 +152,10 @@ struct Oracle {
 
   // MARK: Providers
 
-  mutating func register(_ id: Int, _ key: Int, in context: Int) {
+  mutating func register(_ id: Int, _ key: Int, in context: Int, isOfScope: Bool) {
     guard accepts(context) else { return }
     drop(contexts[context]!.providers[key])
-    contexts[context]!.providers[key] = Provider(id: id, serial: nextSerial)
+    contexts[context]!.providers[key] = Provider(id: id, isOfScope: isOfScope, serial: nextSerial)
     nextSerial += 1
   }
 
@@ -157,23 +165,42 @@ struct Oracle {
     contexts[context]!.providers[key] = nil
   }
 
-  /// Drops what a context's providers have made.
-  mutating func reset(_ context: Int) { contexts[context]!.providers.forEach { drop($0) } }
+  /// Drops what a context owns.
+  mutating func reset(_ context: Int) {
+    contexts[context]!.providers.forEach { drop($0) }
+    for number in unclosed where Oracle.scope(of: number) == context { drop(number) }
+  }
 
-  private mutating func drop(_ provider: Provider?) {
-    guard let provider, let index = unclosed.firstIndex(of: provider.id) else { return }
+  /// Drops what a provider has made. What scopes have made with it stays theirs.
+  private mutating func drop(_ provider: Provider?) { if let provider { drop(provider.id) } }
+
+  private mutating func drop(_ number: Int) {
+    guard let index = unclosed.firstIndex(of: number) else { return }
     unclosed.remove(at: index)
     reports[.unclosed, default: 0] += 1
+  }
+
+  // MARK: The lifetime `.scope`
+
+  /// The number of the instance that a provider makes for a scope.
+  static func number(of provider: Int) -> (_ scope: Int) -> Int { { scope in (scope + 1) * 10_000_000 + provider } }
+
+  /// The scope that has the instance with a number; nil if another provider has made it.
+  static func scope(of number: Int) -> Int? { number < 10_000_000 ? nil : number / 10_000_000 - 1 }
+
+  /// The nearest scope around a context; nil if there is none, or if it is closed.
+  private func scope(around context: Int) -> Int? {
+    wayUp(context).first { contexts[$0]!.isScope }.flatMap { contexts[$0]!.isClosed ? nil : $0 }
   }
 
   // MARK: Closing
 
   /// Notes that a provider with a closer has made something.
-  mutating func make(_ provider: Int) { unclosed.append(provider) }
+  mutating func make(_ number: Int) { unclosed.append(number) }
 
   /// Closes a context and everything below it.
   ///
-  /// - Returns: The providers whose instances are closed, in the order in which that happens.
+  /// - Returns: The numbers of the instances that are closed, in the order in which that happens.
   mutating func close(_ id: Int) -> [Int] {
     let (branch, above) = (branch(id), contexts[id]!.parent ?? contexts[id]!.above)
     remove(id)
@@ -182,8 +209,9 @@ struct Oracle {
     withdraw { $0.binder.map { binders[$0] != nil } ?? false }
     for id in branch.reversed() {
       let providers = contexts[id]!.providers.compactMap(\.?.id)
-      closed += unclosed.reversed().filter(providers.contains)
-      unclosed.removeAll(where: providers.contains)
+      let isOwned = { providers.contains($0) || Oracle.scope(of: $0) == id }
+      closed += unclosed.reversed().filter(isOwned)
+      unclosed.removeAll(where: isOwned)
       addContext(id, isScope: contexts[id]!.isScope, below: nil)
       contexts[id]!.isClosed = true
       contexts[id]!.above = above
@@ -217,8 +245,9 @@ struct Oracle {
   }
 
   func link(_ key: Int, from context: Int, _ search: UDISearch) -> Int? {
+    let scope = scope(around: context)
     for id in order(context, search) {
-      if let answer = contexts[id]!.answer(key) { return answer.object }
+      if let answer = contexts[id]!.answer(key, scope) { return answer.object }
     }
     return nil
   }
@@ -226,8 +255,9 @@ struct Oracle {
   /// All dependencies under some keys, in the order of the contexts, and within one context in the order of their
   /// registration.
   func linkAll(_ keys: [Int], from context: Int, _ search: UDISearch) -> [Int] {
-    order(context, search).flatMap { id in
-      keys.compactMap { contexts[id]!.answer($0) }.sorted { $0.serial < $1.serial }.map(\.object)
+    let scope = scope(around: context)
+    return order(context, search).flatMap { id in
+      keys.compactMap { contexts[id]!.answer($0, scope) }.sorted { $0.serial < $1.serial }.compactMap(\.object)
     }
   }
 }

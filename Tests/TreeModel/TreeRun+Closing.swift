@@ -36,13 +36,13 @@ extension TreeRun {
 
   /// Closes a context and waits until that is done. Do not call this on a thread that tasks need.
   ///
-  /// - Returns: The providers whose closers threw.
+  /// - Returns: The numbers of the instances whose closers threw.
   private func waitForClose(_ context: UDIContext) -> [Int] {
     let (failed, isDone) = (Notes<Int>(), DispatchSemaphore(value: 0))
     Task {
       do { try await context.close() } catch {
         for failure in (error as? UDICloseError)?.failures ?? [] {
-          failed.note((failure.error as? Broken)?.provider ?? -1)
+          failed.note((failure.error as? Broken)?.instance ?? -1)
         }
       }
       isDone.signal()
@@ -54,7 +54,7 @@ extension TreeRun {
 
 /// What every third closer throws.
 struct Broken: Error {
-  let provider: Int
+  let instance: Int
 
-  static func isThrown(closing provider: Int) -> Bool { provider % 3 == 0 }
+  static func isThrown(closing instance: Int) -> Bool { instance % 3 == 0 }
 }

@@ -17,7 +17,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private var objectIDs: [Int] = []
   private var farewells: [Int: Farewell] = [:]
   private let looks = Notes<Look>()
-  /// What providers with closers have made, and what has been closed, by the providers' numbers.
+  /// What providers with closers have made, and what has been closed, by the instances' numbers.
   private let made = Notes<Int>()
   let closed = Notes<Int>()
   private let reports = Notes<UDIMisuse.Kind>()
@@ -83,7 +83,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     return operation
   }
 
-  mutating func noteMade() { for provider in made.take() { oracle.make(provider) } }
+  mutating func noteMade() { for number in made.take() { oracle.make(number) } }
 
   private mutating func change() -> String {
     let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
@@ -161,9 +161,9 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private mutating func register(_ key: Int, in context: Int) -> String {
     let id = nextID
     nextID += 1
-    let choice = Int.random(in: 0..<8, using: &random)
-    let lifetime = [UDILifetime.unique, .unique, .graph, .weak, .weak, .context, .context, .context][choice]
-    let hasCloser = choice > 5
+    let choice = Int.random(in: 0..<10, using: &random)
+    let lifetimes = [UDILifetime.unique, .unique, .graph, .weak, .weak, .context, .scope, .context, .context, .scope]
+    let (lifetime, hasCloser) = (lifetimes[choice], choice > 6)
     // Takes the tree lock in its `deinit`, but links nothing: a link might make another instance, and so on.
     weak let place = contexts[context]
     // Under a lower number, so that no factory ever needs itself.
@@ -172,15 +172,17 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     let (looks, made, closed) = (looks, made, closed)
     let make: @Sendable (UDIContext) -> Numbered = { context in
       if let needed { looks.note(Look(from: context, needed, search)) }
-      if hasCloser { made.note(id) }
-      return Numbered(id, farewell: { _ = place?.parent })
+      // The context that the factory is given is the scope.
+      let number = lifetime == .scope ? Oracle.number(of: id)(Int(context.tag) ?? -1) : id
+      if hasCloser { made.note(number) }
+      return Numbered(number, farewell: { _ = place?.parent })
     }
     let close: @Sendable (Int?) throws -> Void = { number in
       closed.note(number ?? -1)
-      if Broken.isThrown(closing: id) { throw Broken(provider: id) }
+      if let number, Broken.isThrown(closing: number) { throw Broken(instance: number) }
     }
     contexts[context]!.register(key, lifetime, make, onClose: hasCloser ? close : nil)
-    oracle.register(id, key, in: context)
+    oracle.register(id, key, in: context, isOfScope: lifetime == .scope)
     let look = needed.map { ", which looks for \($0), \(search.map { "\($0)" } ?? "no search")" } ?? ""
     return "register \(id) under \(key) in \(context), \(lifetime)\(hasCloser ? " with a closer" : "")\(look)"
   }
@@ -268,8 +270,11 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     case .look(let key, let id):
       weak let context = contexts[id]
       return {
-        for search in UDISearch.allCases { _ = context?.link(key, search) }
-        _ = context?.linkAll(key / 3, .descendants)
+        // A lookup outside scopes may be reported.
+        withReporter(.silent) {
+          for search in UDISearch.allCases { _ = context?.link(key, search) }
+          _ = context?.linkAll(key / 3, .descendants)
+        }
       }
     case .unbind(let key, let id):
       weak let context = contexts[id]
@@ -308,6 +313,11 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   /// Compares some lookups, and from time to time all lookups; returns a description of what differs.
   package mutating func difference(afterStep step: Int) -> String? {
+    // A lookup outside scopes may be reported.
+    withReporter(.silent) { differenceOfLookups(afterStep: step) }
+  }
+
+  private mutating func differenceOfLookups(afterStep step: Int) -> String? {
     if let complaint { return complaint }
     if step % 4_000 == 3_999, let difference = completeDifference() { return difference }
     let context = pick(contextIDs)
@@ -327,7 +337,9 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   }
 
   /// Compares all possible lookups, and the tree itself.
-  package mutating func completeDifference() -> String? {
+  package mutating func completeDifference() -> String? { withReporter(.silent) { differenceOfAll() } }
+
+  private mutating func differenceOfAll() -> String? {
     for context in contextIDs {
       for search in UDISearch.allCases {
         for key in 0..<9 { if let difference = compare(context, key, search) { return difference } }

@@ -109,7 +109,8 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is not there: nothing is made in the context \(quoted(path)), which is closed or being closed."
     case .noScope:
       """
-      \(key) is made once in each scope, but there is no scope around \(quoted(fullPath))\
+      \(key) is made once in each scope, but there is no scope around \
+      \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
       \(isInFactory ? ", for which the factory that asks makes its instance" : "").
       """
     case .contextGone: "The context from which \(key) was to be looked up is gone."
