@@ -5,6 +5,9 @@ public import UDI
 /// that cannot be made, or is not of a type that `implements` serves it as. Also fails the test for each property with
 /// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
 ///
+/// What is registered as `.scope` is made for each scope below. Where there is none, a scope is opened to try it, and
+/// closed. What ``UDI/UDIContext/unmetNeeds()`` finds fails the test, too.
+///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
 ///   await expectEverythingIsMade(in: AppContext)
@@ -27,11 +30,27 @@ public func expectEverythingIsMade(
     if misuse.kind == .needNotMet { recordAsIssue(misuse) } else { outer.forward(misuse) }
   }
   await withReporter(reporter) {
-    let notMade = await context.failuresToMake(forAliases: false)
-    // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
-    let notConforming = await context.failuresToMake(forAliases: true).filter {
-      if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
+    var failures = await context.failures()
+    for context in context.contextsWithoutScope {
+      failures += await context.withScope(tag: "expectEverythingIsMade") { await $0.failures() }
     }
-    for failure in notMade + notConforming { Issue.record("\(failure)", sourceLocation: sourceLocation) }
+    // What has been tried above has been reported, with the factories' own errors.
+    let known = Set(failures.map(\.keyText))
+    failures += context.unmetNeeds().failures.filter { !known.contains($0.keyText) }
+    for failure in failures { Issue.record("\(failure)", sourceLocation: sourceLocation) }
   }
+}
+
+extension UDIContext {
+  fileprivate func failures() async -> [UDIFailure] {
+    // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
+    await failuresToMake(forAliases: false)
+      + failuresToMake(forAliases: true).filter {
+        if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
+      }
+  }
+}
+
+extension UDIFailure {
+  fileprivate var keyText: String { "\(typeName) \(name ?? "")" }
 }

@@ -29,7 +29,10 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
     let present = OwnContext.isThat(of: test) ? AppContext : nil
     try await withContext(present, onMisuse: recordAsIssue) { context, _ in
       try await TreeAttachment.attaching(context, to: test, testCase) {
+        // What the block prepares, the test may replace.
+        context.isBeingSetUp = true
         try await setUp(context)
+        context.isBeingSetUp = false
         try await function()
       }
     }

@@ -31,7 +31,15 @@ public final class UDIContext: Sendable {
   public init(tag: String, search: UDISearch = .lineage, setUp: ((UDIContext) throws -> Void)? = nil) rethrows {
     node = Node(tag: tag, search: search)
     if AuditNotice.isOn { change { _, garbage in AuditNotice.note(.made, self, in: self, &garbage) } }
+    if setUp != nil { isBeingSetUp = true }
+    defer { if setUp != nil { isBeingSetUp = false } }
     try setUp?(self)
+  }
+
+  /// Whether a set-up block is running. What it registers may be replaced without a report.
+  package var isBeingSetUp: Bool {
+    get { change { node, _ in node.treeLocked.isBeingSetUp } }
+    set { change { node, _ in node.treeLocked.isBeingSetUp = newValue } }
   }
 
   /// Makes a context without notifying the leak audits of it.

@@ -64,9 +64,11 @@ extension Provider {
   /// Returns the error to throw after the factory has thrown an error. If that error is a `UDILinkError`, adds a step
   /// for this provider to its chain.
   @inline(never)
-  final func passOn(_ error: any Error) -> any Error {
-    guard let missing = error as? UDILinkError else { return error }
-    return missing.seen(
+  final func passOn(_ error: any Error) -> any Error { (error as? UDILinkError).map(passOn) ?? error }
+
+  /// Returns the same error with a step for this provider.
+  final func passOn(_ missing: UDILinkError) -> UDILinkError {
+    missing.seen(
       from: .init(
         kind: .provider, typeName: key.typeName, name: key.name?.description, parameter: missing.parameter,
         fileID: site.fileID, line: site.line))

@@ -6,7 +6,7 @@ extension UDIContext {
   @_alwaysEmitIntoClient
   @discardableResult
   public func register<Dependency: Sendable>(
-    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool = true,
+    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool? = nil,
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -21,7 +21,7 @@ extension UDIContext {
   @_alwaysEmitIntoClient
   @discardableResult
   public func register<Dependency: Sendable>(
-    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool = true,
+    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool? = nil,
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -36,7 +36,7 @@ extension UDIContext {
   @_alwaysEmitIntoClient
   @discardableResult
   public func provide<Dependency: Sendable>(
-    _ value: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil, replaces: Bool = true,
+    _ value: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil, replaces: Bool? = nil,
     fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -62,7 +62,7 @@ extension UDIContext {
   @_alwaysEmitIntoClient @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
-    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool = true,
+    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool? = nil,
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -77,7 +77,7 @@ extension UDIContext {
   @_alwaysEmitIntoClient @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
-    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool = true,
+    _ key: UDIKey<Dependency>, lifetime: UDILifetime? = nil, metadata: (any Sendable)? = nil, replaces: Bool? = nil,
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @isolated(any) () throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -92,7 +92,7 @@ extension UDIContext {
   @_alwaysEmitIntoClient @preconcurrency @MainActor
   @discardableResult
   public func provide<Dependency>(
-    _ value: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil, replaces: Bool = true,
+    _ value: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil, replaces: Bool? = nil,
     fileID: StaticString = #fileID, line: UInt = #line,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {

@@ -19,7 +19,9 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
@@ -30,7 +32,7 @@ extension UDIContext {
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -47,7 +49,9 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
@@ -59,7 +63,7 @@ extension UDIContext {
   @discardableResult
   public func provide<Dependency>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {

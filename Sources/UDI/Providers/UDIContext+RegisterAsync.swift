@@ -31,7 +31,9 @@ extension UDIContext {
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory is given a
@@ -47,7 +49,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -67,7 +69,9 @@ extension UDIContext {
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
@@ -80,7 +84,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -101,7 +105,9 @@ extension UDIContext {
   ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
@@ -113,7 +119,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
@@ -140,7 +146,9 @@ extension UDIContext {
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
@@ -154,14 +162,16 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, make.isolation, lookingUpParameters(of: make), onCreate, onClose)
+    return add(
+      request, make.isolation, parameters: ArgumentPack<First, repeat each More>.self, lookingUpParameters(of: make),
+      onCreate, onClose)
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -175,14 +185,16 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, nil, lookingUpParameters(of: make), onCreate, onClose)
+    return add(
+      request, nil, parameters: ArgumentPack<First, repeat each More>.self, lookingUpParameters(of: make), onCreate,
+      onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -193,7 +205,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
@@ -209,7 +221,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, fileID: StaticString = #fileID,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
     line: UInt = #line,
     _ factory: @escaping @MainActor () async throws -> Dependency?,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
@@ -228,7 +240,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
@@ -236,7 +248,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
     let factory = lookingUpParameters(of: make, request.site)
-    return addOnMainActor(request, factory, onCreate, onClose)
+    return addOnMainActor(
+      request, parameters: ArgumentPack<First, repeat each More>.self, factory, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -248,7 +261,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
     onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
@@ -256,7 +269,8 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
     let factory = lookingUpParameters(of: make, request.site)
-    return addOnMainActor(request, factory, onCreate, onClose)
+    return addOnMainActor(
+      request, parameters: ArgumentPack<First, repeat each More>.self, factory, onCreate, onClose)
   }
 }
 
@@ -265,7 +279,8 @@ extension UDIContext {
 extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
-    _ request: borrowing RegisterRequest, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ request: borrowing RegisterRequest, parameters: (any AnyArgumentPack.Type)? = nil,
+    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
     _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -275,16 +290,18 @@ extension UDIContext {
       closures.value.1?(context, dependency)
     }
     let factory = AsyncFactory(
-      request, isolation: .mainActor, completion: onCreate == nil ? nil : completion,
+      request, isolation: .mainActor, parameters: parameters, completion: onCreate == nil ? nil : completion,
       function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } })
     return registerOnMainActor(factory, onClose)
   }
 
   /// - Parameters:
   ///   - actor: The actor that the user's factory belongs to, if any.
+  ///   - parameters: The parameters of an initialiser, which are looked up.
   ///   - make: Calls the user's factory.
   private func add<Dependency: Sendable>(
     _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
+    parameters: (any AnyArgumentPack.Type)? = nil,
     _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
     _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
     _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
@@ -299,7 +316,7 @@ extension UDIContext {
     }
     let isolation = Isolation.of(actor, in: nil, at: request.site)
     let factory = AsyncFactory(
-      request, isolation: isolation, wanted: wanted, completion: completion,
+      request, isolation: isolation, wanted: wanted, parameters: parameters, completion: completion,
       function: { try await make.value($0, $1).map { Instance($0) } })
     return register(factory, onClose)
   }

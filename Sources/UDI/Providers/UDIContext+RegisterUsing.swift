@@ -26,7 +26,9 @@ extension UDIContext {
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
   ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered.
+  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
+  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
+  ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
@@ -43,14 +45,14 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
     @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParameters(of: make, .anywhere))
+    let function = FactoryFunction(lookingUpParametersOf: make, .anywhere)
     return register(Factory(request, make.isolation, function, onCreate), onClose)
   }
 
@@ -69,14 +71,14 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParameters(of: make, .mainActor))
+    let function = FactoryFunction(lookingUpParametersOf: make, .mainActor)
     return registerOnMainActor(Factory(request, parameters: .mainActor, make.isolation, function, onCreate), onClose)
   }
 
@@ -87,14 +89,14 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParameters(of: make, .mainActor))
+    let function = FactoryFunction(lookingUpParametersOf: make, .mainActor)
     return registerOnMainActor(Factory(request, make.isolation, function, onCreate), onClose)
   }
 
@@ -112,7 +114,7 @@ extension UDIContext {
   @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool = true, isolation: (any Actor)? = #isolation,
+    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     using make: @escaping @isolated(any) () async throws -> Dependency?,
     onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
@@ -120,16 +122,32 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> { preconditionFailure("unavailable") }
 }
 
+extension FactoryFunction {
+  /// Wraps an initialiser whose parameters are looked up.
+  fileprivate init<Dependency, First, each More>(
+    lookingUpParametersOf make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
+    _ reach: UDIReach
+  ) {
+    self.init(lookingUpParameters(of: make, reach))
+    looksUpParameters = true
+  }
+}
+
 /// Returns a factory that looks up the parameters of an initialiser and calls it.
-func lookingUpParameters<Dependency, First, each More>(
+private func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: UDIReach
 ) -> @isolated(any) (UDIContext) throws -> Dependency? {
   let make = IsolatedFunction(make).isolationErased
   return { context in
     var position = 0
+    let thread = Resolution.current
+    if thread.read({ $0.listed != nil }) {
+      thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
+      throw ProviderFailure.nothing
+    }
     // While `obtain` is looking something up, parameters that have been looked up are kept in case another one is
     // missing.
-    let found = Resolution.current.read { $0.foundParameters() }
+    let found = thread.read { $0.foundParameters() }
     func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
       position += 1
       guard let found else { return try context.parameter(type, at: position, reach) }

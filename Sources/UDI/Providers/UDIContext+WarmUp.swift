@@ -86,6 +86,19 @@ extension UDIContext {
     await failuresToMake { $0 is Alias == forAliases }
   }
 
+  /// Those of this context and the contexts below in which something is registered for scopes, although there is no scope
+  /// around or below. For `UDITesting`.
+  package var contextsWithoutScope: [UDIContext] {
+    ([self] + descendants).filter { context in
+      guard !context.descendants.contains(where: \.isScope) else { return false }
+      return context.change { node, _ in
+        var isMeantForScopes = false
+        node.treeLocked.providers.forEach { isMeantForScopes = isMeantForScopes || $0.provider.sharing == .scope }
+        return isMeantForScopes && node.nearestScope == nil
+      }
+    }
+  }
+
   /// Makes an instance with each provider of this context and of the contexts below it that satisfies a predicate and
   /// takes no arguments. Asynchronous factories come first, so that the others find their instances. Then come
   /// synchronous factories that belong to an actor, because the rest cannot wait for that actor.

@@ -73,7 +73,9 @@
       // A closed scope is not kept, so that the view gets a scope of its own if it moves to a context that is open.
       if made.isEnding { return made }
       child = made
+      made.isBeingSetUp = true
       setUp(made)
+      made.isBeingSetUp = false
       return made
     }
   }

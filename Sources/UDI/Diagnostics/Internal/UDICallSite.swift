@@ -13,4 +13,9 @@ public struct UDICallSite: Sendable {
 
   package var fileID: String { unsafe String(cString: start) }
   package var line: Int { Int(lineNumber) }
+
+  /// Whether both are the same line of the program.
+  static func == (left: Self, right: Self) -> Bool { left.hash == right.hash }
+  /// Identifies the line: a file's name is one constant of the program.
+  var hash: UInt64 { scrambledID(UInt64(UInt(bitPattern: unsafe start)) ^ (UInt64(lineNumber) << 32)) }
 }

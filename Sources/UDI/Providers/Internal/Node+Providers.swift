@@ -28,7 +28,31 @@ extension Node {
     if AuditNotice.isOn, let entry = provider.shown, entry.kind == .owned {
       AuditNotice.note(entry.owned, as: entry, in: self, &garbage)
     }
-    if let old { retire(old, &garbage) }
+    if let old {
+      if UDIRecording.isOn, provider.replaces == nil, !provider.isOfSetUp, !old.isOfSetUp {
+        reportReplaced(old, by: provider, &garbage)
+      }
+      retire(old, &garbage)
+    }
+  }
+
+  /// The pairs of lines for which `reportReplaced` has reported something. Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var reportedPairs = ObjectTable<KeyIdentity>()
+
+  /// Reports that a provider replaces another one that was registered at a different line, once for each such pair.
+  private func reportReplaced(_ old: Provider, by new: Provider, _ garbage: inout Garbage) {
+    if old is Alias || new is Alias || old.site == new.site { return }
+    let pair = new.site.hash ^ (old.site.hash &* 3)
+    guard unsafe Self.reportedPairs[pair] == nil else { return }
+    unsafe Self.reportedPairs[pair] = new.key
+    let (path, key, first) = (fullPath, new.key, old.site)
+    garbage.add(
+      LateCall.report(.registeredTwice, at: new.site) {
+        """
+        This replaces what was registered as \(key) in \(quoted(path)) at \(first.fileID):\(first.line). If that is \
+        meant, pass `replaces: true`; if what is there should stay, `replaces: false`.
+        """
+      })
   }
 
   /// Removes a provider, and drops the instances that it keeps. Does nothing if the provider is no longer registered.

@@ -19,7 +19,7 @@ struct RegisterRequest: ~Copyable {
   @inline(__always)
   init<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ lifetime: UDILifetime?,
-    _ metadata: consuming (any Sendable)?, _ replaces: Bool, _ caller: (any Actor)?, _ fileID: StaticString,
+    _ metadata: consuming (any Sendable)?, _ replaces: Bool?, _ caller: (any Actor)?, _ fileID: StaticString,
     _ line: UInt
   ) {
     checkStaticType(type, Dependency.self, at: "\(fileID):\(line): ")

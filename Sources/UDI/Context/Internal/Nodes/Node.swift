@@ -60,6 +60,8 @@ package struct Node: Hashable, @unchecked Sendable {
     /// Whether the node has lost its parent. Also true for a `UDIContext.closedScope`, which never had one. If true,
     /// `shared.parent` is nil, unless the context is closed or is being closed.
     var hasLostParent = false
+    /// Whether a set-up block of the context is running.
+    var isBeingSetUp = false
     /// Whether there are watchers here, to be notified when answers change.
     var isWatched = false
     /// The bindings of the context, by their keys.

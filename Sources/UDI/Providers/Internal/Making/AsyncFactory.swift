@@ -11,16 +11,21 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   let function: Function
   let completion: Completion?
+  /// The parameters of an initialiser, which are looked up.
+  private let parameters: (any AnyArgumentPack.Type)?
 
   init(
     _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
-    completion: Completion?, function: @escaping Function
+    parameters: (any AnyArgumentPack.Type)? = nil, completion: Completion?, function: @escaping Function
   ) {
     request.reach.assertIsolation(request.type)
     self.function = function
+    self.parameters = parameters
     self.completion = completion
     super.init(request, isolation: isolation, wanted: wanted)
   }
+
+  override func parameterTypes(in context: UDIContext) -> [Any.Type]? { parameters?.types }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because
   /// only `obtain` may run the factory.

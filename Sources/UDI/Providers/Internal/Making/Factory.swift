@@ -170,6 +170,15 @@ final class Factory: Provider, @unchecked Sendable {
     return error
   }
 
+  override func parameterTypes(in context: UDIContext) -> [Any.Type]? {
+    guard let function = function ?? closures?.value.function, function.looksUpParameters else { return nil }
+    let thread = Resolution.current
+    thread.read { $0.listed = [] }
+    defer { thread.read { $0.listed = nil } }
+    _ = try? function.call(context, nil, making: madeType)
+    return thread.read { $0.listed }
+  }
+
   /// Calls the completion. This happens at the end of the outermost link.
   func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
     closures?.value.complete?(context, instance, arguments)

@@ -39,6 +39,8 @@ class Provider: Entry, @unchecked Sendable {
   /// calls its completion itself.
   let hasCompletion: Bool
   private let usesDefaultLifetime: Bool
+  /// Whether the provider was registered in a set-up block, so that another one may replace it without a report.
+  @exclusivity(unchecked) private final var uncheckedIsOfSetUp = false
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
   /// Whether that failure is that the factory returned nil.
@@ -113,8 +115,8 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
-  /// Whether the provider replaces what its context has under the key.
-  final var replaces: Bool { fixedExtras?.metadata?.replaces ?? true }
+  /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
+  final var replaces: Bool? { fixedExtras?.metadata?.replaces }
   /// Where the factory may run.
   final var isolation: Isolation { fixedExtras?.isolation ?? .anywhere }
   /// Whether the factory may run here.
@@ -124,11 +126,18 @@ class Provider: Entry, @unchecked Sendable {
 
   override final var instanceType: Any.Type? { madeType }
 
+  /// The types of the parameters that are looked up for an initialiser; nil if it is not known what the factory looks
+  /// up.
+  ///
+  /// - Parameter context: Any context. Nothing is looked up there.
+  func parameterTypes(in context: UDIContext) -> [Any.Type]? { nil }
+
   /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
   /// Whether the provider has a closer. Constant once the provider has entered a context.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }
+  final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
   final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
@@ -225,6 +234,7 @@ extension Provider {
     self.node = node
     unsafe Tree.providerCount += 1
     unsafe uncheckedID = Tree.providerCount
+    unsafe uncheckedIsOfSetUp = node.treeLocked.isBeingSetUp
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime {

@@ -52,6 +52,10 @@ final class Resolution {
   var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
   func noteActorMiss() { unsafe actorMisses += 1 }
 
+  /// While the parameters of an initialiser are listed instead of looked up: the types that have been listed. Used only
+  /// by this thread.
+  var listed: [Any.Type]?
+
   /// The creation that this thread has begun last and not ended. Guarded by the tree lock.
   @exclusivity(unchecked) var creation: Creation?
   /// A creation that has ended without anything waiting for it, to be used again. Guarded by the tree lock.

@@ -1,0 +1,183 @@
+/// Checking registrations without making anything.
+extension UDIContext {
+  /// Checks whether what is registered here and below would find what it needs. Makes nothing.
+  ///
+  /// ```swift
+  /// let unmet = root.unmetNeeds()
+  /// guard unmet.failures.isEmpty else { throw unmet }
+  /// ```
+  ///
+  /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For each
+  /// of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what is
+  /// missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope. A
+  /// parameter whose type is an optional may be missing. What a closure needs is not known: the result lists the
+  /// closures.
+  ///
+  /// What a context owns is looked up from that context. What is registered as ``UDILifetime/scope`` is looked up from
+  /// each scope below, or from the scope around; if there is neither, from a new scope, in which nothing is registered.
+  /// If such an instance needs what only a scope is given, such as a request, make a scope with a sample of it. What is
+  /// registered as ``UDILifetime/unique`` or ``UDILifetime/graph`` is looked up from its context or, if it does not find
+  /// what it needs there, from the scopes.
+  ///
+  /// - Returns: What is not met, with paths. If this context is a scope, what is registered for scopes further up is
+  ///   checked, too.
+  /// - Complexity: O(contexts below, and parameters of what is registered in them), and for each parameter O(contexts
+  ///   above), for each scope.
+  public func unmetNeeds() -> UDIUnmetNeeds {
+    let check = NeedsCheck()
+    for context in [self] + descendants { check.add(context) }
+    if isScope { check.addWhatScopesMake(for: self) }
+    return UDIUnmetNeeds(failures: check.failures, unchecked: check.unchecked)
+  }
+}
+
+/// What ``UDIContext/unmetNeeds()`` has found.
+public struct UDIUnmetNeeds: Error, Sendable {
+  /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the lookup
+  /// would give. The error's chain begins with what the check began with.
+  public let failures: [UDIFailure]
+  /// The registrations whose needs are not known, because closures look them up. They keep no instance yet.
+  public let unchecked: [UDIExplanation.Place]
+}
+
+extension UDIUnmetNeeds: CustomStringConvertible {
+  /// The number of failures, and each error once.
+  public var description: String { failures.isEmpty ? "All needs are met." : UDIFailure.describe(failures, "made") }
+}
+
+/// One run of `unmetNeeds`.
+private final class NeedsCheck {
+  /// Where lookups begin: at a context, or in a new scope below it.
+  private typealias Place = (context: UDIContext, isInNewScope: Bool)
+
+  private(set) var failures: [UDIFailure] = []
+  private(set) var unchecked: [UDIExplanation.Place] = []
+  /// The providers that have been checked, each at one place.
+  private var checked: Set<[UInt]> = []
+  /// The providers that are being checked, each for the one before, and the position of the parameter, counted from 1.
+  private var path: [(provider: Provider, id: [UInt], parameter: Int)] = []
+
+  /// Checks what is registered in a context.
+  func add(_ context: UDIContext) {
+    for provider in context.providers where provider.maker === provider {
+      switch provider.sharing {
+      case .scope: for place in scopes(of: context) { check(provider, at: place) }
+      case .unique, .graph:
+        let before = (failures, unchecked, checked)
+        check(provider, at: (context, false))
+        if failures.count == before.0.count { continue }
+        (failures, unchecked, checked) = before
+        for place in scopes(of: context) { check(provider, at: place) }
+      default: check(provider, at: (context, false))
+      }
+    }
+  }
+
+  /// Checks what is registered above a scope, and made for each scope.
+  func addWhatScopesMake(for scope: UDIContext) {
+    for context in sequence(first: scope, next: \.parent).dropFirst() {
+      for provider in context.providers where provider.sharing == .scope && provider.maker === provider {
+        check(provider, at: (scope, false))
+      }
+    }
+  }
+
+  /// The places from which scopes look up what is registered in a context.
+  private func scopes(of context: UDIContext) -> [Place] {
+    let scopes = ([context] + context.descendants).filter(\.isScope)
+    if !scopes.isEmpty { return scopes.map { ($0, false) } }
+    return [context.nearestScope.map { ($0, false) } ?? (context, true)]
+  }
+
+  private func check(_ provider: Provider, at place: Place) {
+    let id = id(of: provider, at: place)
+    guard checked.insert(id).inserted else { return }
+    guard let types = provider.parameterTypes(in: place.context) else { return note(provider, in: place.context) }
+    path.append((provider, id, 0))
+    for (index, type) in types.enumerated() {
+      path[path.count - 1].parameter = index + 1
+      let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
+      let type = optional?.wrapped ?? type
+      let failure: ProviderFailure? = switch place.context.nearest(type) {
+      case nil: optional == nil ? .nothing : nil
+      case let needed as Provider: check(needed: needed.maker, at: place)
+      // A bound instance, one that is kept, or an override.
+      default: nil
+      }
+      if let failure { add(failure, type, at: place) }
+    }
+    path.removeLast()
+  }
+
+  /// Checks what has been found for a parameter.
+  ///
+  /// - Returns: Why it cannot be made, unless it is itself what has failed.
+  private func check(needed provider: Provider, at place: Place) -> ProviderFailure? {
+    if provider.wanted != nil { return .arguments(wanted: provider.argumentTypes, given: []) }
+    let next: Place? =
+      switch provider.sharing {
+      case .unique, .graph: place
+      case .scope: place.isInNewScope ? place : place.context.nearestScope.map { ($0, false) }
+      default: provider.context.map { ($0, false) }
+      }
+    guard let next else { return provider.sharing == .scope ? .explained(.noScope) : .nothing }
+    let id = id(of: provider, at: next)
+    if let first = path.firstIndex(where: { $0.id == id }) {
+      return .cycle(path[first...].map(\.provider.key) + [provider.key])
+    }
+    check(provider, at: next)
+    return nil
+  }
+
+  private func id(of provider: Provider, at place: Place) -> [UInt] {
+    [provider.id, Unretained(place.context).address, place.isInNewScope ? 1 : 0]
+  }
+
+  private func add(_ failure: ProviderFailure, _ type: Any.Type, at place: Place) {
+    guard let asking = path.last?.provider else { return }
+    var error = place.context.linkError(failure, LookupRequest(type, .mainActor, search: .ancestors))
+    error.explanation.isInFactory = true
+    for step in path.reversed() { error = step.provider.passOn(error.asked(asParameter: step.parameter)) }
+    failures.append(UDIFailure(asking, path: place.context.fullPath, error: error))
+  }
+
+  /// Notes that it is not known what a provider needs, unless it has its instance already.
+  private func note(_ provider: Provider, in context: UDIContext) {
+    context.change { _, garbage in
+      guard !provider.showsInstance, let node = provider.node else { return }
+      let place = UDIExplanation.Place(fullPath: node.fullPath, finding: Sighting(provider, &garbage).entry)
+      if !unchecked.contains(place) { unchecked.append(place) }
+    }
+  }
+}
+
+extension UDIContext {
+  fileprivate var providers: [Provider] {
+    change { node, _ in
+      var providers: [Provider] = []
+      node.treeLocked.providers.forEach { providers.append($0.provider) }
+      return providers.inOrder { UInt64($0.serial) }
+    }
+  }
+
+  fileprivate var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
+
+  /// What a lookup upwards finds that names nothing but a type.
+  fileprivate func nearest(_ type: Any.Type) -> Entry? {
+    let key = TypeToken.of(type).keyID(named: nil)
+    return change { node, garbage in
+      while let entry = node.nearestEntry(key, .ancestors)?.object {
+        garbage.add(entry)
+        if entry is Provider || (entry as? InstanceEntry)?.owned != nil || entry.liveObject(&garbage) != nil {
+          return entry
+        }
+        entry.withdraw(&garbage)
+      }
+      return nil
+    }
+  }
+}
+
+extension Provider {
+  fileprivate var context: UDIContext? { Tree.change { _ in node?.context } }
+}

@@ -1,0 +1,237 @@
+import Testing
+import UDI
+
+private protocol P0: AnyObject, Sendable {}
+private protocol P1: AnyObject, Sendable {}
+private protocol P2: AnyObject, Sendable {}
+private protocol P3: AnyObject, Sendable {}
+private protocol P4: AnyObject, Sendable {}
+/// A part of a program, made of other parts.
+private final class Part: P0, P1, P2, P3, P4 {
+  init() {}
+  init(p0: any P0) {}
+  init(p1: any P1) {}
+  init(p2: any P2) {}
+  init(p3: any P3) {}
+  init(p1: any P1, p2: any P2) {}
+  init(maybe: (any P1)?) {}
+  init(p4: any P4, maybe: (any P1)?) async throws {}
+}
+/// Fails the test if it is made.
+private final class Untouched: P3, P4 {
+  init() { Issue.record("made") }
+  init(p1: any P1) { Issue.record("made") }
+}
+
+/// `unmetNeeds`: what is found, with its path, and what is not known.
+@Suite struct UnmetNeedsTests {
+  let root = UDIContext(tag: "root")
+
+  /// The types that lead to each unmet need, the position of the parameter, the cause, and the path.
+  private func unmet(_ context: UDIContext? = nil) -> [String] {
+    (context ?? root).unmetNeeds().failures.map { failure in
+      guard let error = failure.error as? UDILinkError else { return "\(failure.error)" }
+      let chain = error.chain.map { String($0.typeName.suffix(2)) + ($0.parameter.map { ":\($0)" } ?? "") }
+      let cause =
+        switch error.cause {
+        case .cycle(let path): "cycle \(path.map { $0.suffix(2) }.joined(separator: ">"))"
+        default: String("\(error.cause)".prefix { $0 != "(" })
+        }
+      return "\(failure.fullPath.joined(separator: "/")) \(chain.joined(separator: " ")) \(cause)"
+    }
+  }
+
+  @Test func whatIsThereIsNotUnmet() {
+    root.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
+    root.register((any P1).self) { Part() }
+    root.register((any P2).self, lifetime: .graph, using: Part.init(p3:))
+    let bound = Part()
+    root.bind(bound, as: (any P3).self)
+    let result = root.unmetNeeds()
+    #expect(result.failures.isEmpty && result.description == "All needs are met.")
+    // What the closure looks up is not known.
+    #expect(result.unchecked.map(\.finding.typeName).allSatisfy { $0.hasSuffix("P1") } && result.unchecked.count == 1)
+    withExtendedLifetime(bound) {}
+  }
+
+  @Test func nothingIsMade() {
+    root.register((any P3).self, lifetime: .context) { Untouched() }
+    root.register((any P1).self, using: Part.init(p3:))
+    root.register((any P4).self, lifetime: .context, using: Untouched.init(p1:))
+    root.register((any P0).self, lifetime: .context, using: Part.init(p4:maybe:))
+    #expect(unmet() == [])
+  }
+
+  /// Each mistake, what is registered, and what is said about it.
+  private struct Mistake: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let found: [String]
+    let register: @Sendable (UDIContext) throws -> Void
+
+    init(_ name: String, _ found: String..., register: @escaping @Sendable (UDIContext) throws -> Void) {
+      (testDescription, self.found, self.register) = (name, found, register)
+    }
+  }
+
+  private static let mistakes = [
+    Mistake("missing", "root P0:1 P1 notRegistered") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("the second parameter", "root P0:2 P2 notRegistered") {
+      $0.register((any P1).self) { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
+    },
+    Mistake("both parameters", "root P0:1 P1 notRegistered", "root P0:2 P2 notRegistered") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
+    },
+    Mistake("missing further on", "root P0:1 P1:1 P2 notRegistered") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+      $0.register((any P1).self, lifetime: .context, using: Part.init(p2:))
+    },
+    Mistake("missing for what is unique", "root P0:1 P1:1 P2 notRegistered") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+      $0.register((any P1).self, using: Part.init(p2:))
+    },
+    Mistake("only below", "root P0:1 P1 outOfReach") {
+      try $0.makeChild(tag: "child").register((any P1).self) { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("in a sibling", "root/a P0:1 P1 outOfReach") {
+      try $0.makeChild(tag: "b").register((any P1).self) { Part() }
+      try $0.makeChild(tag: "a").register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("in a scope", "root P0:1 P1 inScope") {
+      try $0.makeScope(tag: "scope").register((any P1).self) { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("under a name", "root P0:1 P1 otherNames") {
+      $0.register((any P1).self, named: "x") { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("under another type", "root P0:1 P1 notRegistered") {
+      $0.register(Part.self) { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("dead", "root P0:1 P1 dead") {
+      $0.bind(Part(), as: (any P1).self)
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("with arguments", "root P0:1 P1 otherArguments") {
+      $0.register((any P1).self) { (_, _: Int) in Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("needs itself", "root P0:1 P0 cycle P0>P0") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p0:))
+    },
+    Mistake("a circle", "root P0:1 P1:1 P0 cycle P0>P1>P0") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+      $0.register((any P1).self, lifetime: .context, using: Part.init(p0:))
+    },
+    Mistake("a circle further on", "root P0:1 P1:1 P2:1 P1 cycle P1>P2>P1") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+      $0.register((any P1).self, lifetime: .graph, using: Part.init(p2:))
+      $0.register((any P2).self, lifetime: .graph, using: Part.init(p1:))
+    },
+    Mistake("a circle by way of another type", "root P0:1 P1:1 P0 cycle P0>P1>P0") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p2:))
+      $0.register((any P1).self, lifetime: .context, using: Part.init(p0:)).implements((any P2).self)
+    },
+    Mistake("a captive", "root P0:1 P1 noScope") {
+      $0.register((any P1).self, lifetime: .scope) { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    },
+    Mistake("a captive by way of another", "root P0:1 P2:1 P1 noScope") {
+      $0.register((any P1).self, lifetime: .scope) { Part() }
+      $0.register((any P2).self, using: Part.init(p1:))
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p2:))
+    },
+    Mistake("an optional captive", "root P0:1 P1 noScope") {
+      $0.register((any P1).self, lifetime: .scope) { Part() }
+      $0.register((any P0).self, lifetime: .context, using: Part.init(maybe:))
+    },
+    Mistake("missing in a new scope", "root P0:1 P1 notRegistered") {
+      $0.register((any P0).self, lifetime: .scope, using: Part.init(p1:))
+    },
+    Mistake("missing in one of two scopes", "root/b P0:1 P1 inScope") {
+      $0.register((any P0).self, lifetime: .scope, using: Part.init(p1:))
+      try $0.makeScope(tag: "a").register((any P1).self) { Part() }
+      try $0.makeScope(tag: "b")
+    },
+    Mistake("a circle in a scope", "root P0:1 P1:1 P0 cycle P0>P1>P0") {
+      $0.register((any P0).self, lifetime: .scope, using: Part.init(p1:))
+      $0.register((any P1).self, lifetime: .scope, using: Part.init(p0:))
+    },
+    Mistake("missing for what is asynchronous", "root P0:1 P4 notRegistered") {
+      $0.register((any P0).self, lifetime: .context, using: Part.init(p4:maybe:))
+    },
+  ]
+
+  @Test(arguments: mistakes) private func eachMistakeIsFound(_ mistake: Mistake) throws {
+    try withReporter(.silent) { try mistake.register(root) }
+    #expect(unmet() == mistake.found)
+  }
+
+  @Test(arguments: mistakes) private func allAreFoundBesideWhatIsRight(_ mistake: Mistake) throws {
+    let home = try root.makeChild(tag: "home")
+    home.register((any P3).self, lifetime: .context) { Part() }
+    home.register((any P4).self, lifetime: .context, using: Part.init(p3:))
+    try withReporter(.silent) { try mistake.register(root.makeChild(tag: "other")) }
+    #expect(unmet().count == mistake.found.count)
+  }
+
+  @Test func whatIsMadeForScopesIsCheckedFromTheScopes() throws {
+    root.register((any P0).self, lifetime: .scope, using: Part.init(p1:))
+    root.register((any P2).self, using: Part.init(p1:))
+    #expect(unmet().count == 2)
+    let sample = try root.makeChild(tag: "home").makeScope(tag: "sample")
+    sample.provide(Part() as any P1, as: (any P1).self)
+    #expect(unmet() == [] && unmet(sample) == [])
+    sample.unregister((any P1).self)
+    #expect(unmet(sample) == ["root/home/sample P0:1 P1 notRegistered"])
+  }
+
+  @Test func aScopeMayOwnWhatIsMadeOfItsOwn() throws {
+    root.register((any P1).self, lifetime: .scope) { Part() }
+    root.register((any P2).self, using: Part.init(p1:))
+    let scope = try root.makeScope(tag: "scope")
+    scope.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
+    #expect(unmet() == [])
+  }
+
+  @Test func whatMayBeMissingIsNotUnmet() {
+    root.register((any P0).self, lifetime: .context, using: Part.init(maybe:))
+    #expect(unmet() == [])
+  }
+
+  @Test func theErrorIsThatOfTheLookup() throws {
+    root.register((any P0).self, lifetime: .context, using: Part.init(p1:))
+    root.register((any P1).self, lifetime: .context, using: Part.init(p2:))
+    let result = root.unmetNeeds()
+    let failure = try #require(result.failures.first)
+    let error = #expect(throws: UDILinkError.self) { try root.require((any P0).self) }
+    let found = try #require(failure.error as? UDILinkError)
+    #expect(found.chain == error?.chain && found.cause == error?.cause)
+    #expect(error.map { "\($0)" } == "\(found)")
+    #expect(failure.typeName.hasSuffix("P1") && failure.fullPath == ["root"])
+    #expect(result.description.hasPrefix("One dependency could not be made: "))
+  }
+
+  @Test func manyAreCheckedOnce() throws {
+    // Each needs two of the next level, so there are 2^4 ways to the last.
+    root.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
+    root.register((any P1).self, using: Part.init(p3:))
+    root.register((any P2).self, using: Part.init(p3:))
+    root.register((any P3).self, using: Part.init(p0:))
+    #expect(unmet().count == 1)
+  }
+
+  @MainActor @Test func mainActorRegistrations() {
+    root.register(Pane.self, lifetime: .context, using: Pane.init(frame:))
+    #expect(root.unmetNeeds().failures.map { String($0.typeName.suffix(4)) } == ["Pane"])
+    root.register(Frame.self) { Frame() }
+    #expect(root.unmetNeeds().failures.isEmpty)
+  }
+}
+
+@MainActor private final class Frame {}
+@MainActor private final class Pane { init(frame: Frame) {} }
