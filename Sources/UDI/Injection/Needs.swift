@@ -10,9 +10,8 @@ extension UDIAttachment {
   ///   no longer wanted.
   @discardableResult
   func meetNeeds(of object: AnyObject, at site: UDICallSite?) -> Bool {
-    let (now, needs) = (stamp, needs(of: object))
-    if needs.isEmpty { return true }
-    for property in needs {
+    let now = stamp
+    for property in needs(of: object) {
       PropertyLink.of(object, property).fill(self, of: object, at: site)
       if stamp != now { return false }
     }
