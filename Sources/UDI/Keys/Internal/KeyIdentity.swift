@@ -25,16 +25,10 @@ package class KeyIdentity: @unchecked Sendable {
 
   package final var typeName: String { type.text }
 
-  final var type: TypeIdentity {
-    // The cast is safe: without `namedBit`, this is a `TypeIdentity`.
-    namedKey?.read { $0.typeReference.object } ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
-  }
+  // The cast is safe: `NamedKey` overrides this, and every other key is a `TypeIdentity`.
+  var type: TypeIdentity { unsafe unsafeDowncast(self, to: TypeIdentity.self) }
 
-  package final var name: UDIName? { namedKey?.read { $0.givenName } }
-
-  private final var namedKey: Unretained<NamedKey>? {
-    id & Self.namedBit == 0 ? nil : unsafe Unretained(address: Unretained(self).address)
-  }
+  package var name: UDIName? { nil }
 }
 
 extension KeyIdentity: CustomStringConvertible {
