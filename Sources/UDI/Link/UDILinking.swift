@@ -94,15 +94,21 @@ extension UDIOrigin {
 // MARK: - The context, and errors
 
 extension UDIOrigin {
-  /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
+  /// The context where the lookup begins. If an object's context is gone, reports that, notifies the observer of the
+  /// miss, and returns nil.
   ///
-  /// - Parameter isRequired: As for `UDIAttachment.contextForLink`.
-  @_alwaysEmitIntoClient
+  /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
+  ///   `linkAll`.
+  @usableFromInline
   func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
     switch self {
-    case .context(let context): context
+    case .context(let context): return context
     case .object(let attachment, let owner):
-      attachment.contextForLink(verb, isRequired: isRequired, request, for: owner)
+      let context = attachment.effectiveContext(verb, owner, request.keyText, at: request.site)
+      if context == nil, UDIObserver.mayExist, let isRequired {
+        UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
+      }
+      return context
     }
   }
 
@@ -111,8 +117,9 @@ extension UDIOrigin {
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     switch self {
     case .context(let context): return context
-    case .object(let attachment, let owner):
-      return try attachment.contextForLink(requiredFor: verb, request, for: owner)
+    case .object(let attachment, _):
+      if let context = context(verb, isRequired: true, request) { return context }
+      throw seen(UDILinkError(attachment.explanationOfAbsence(request)), at: request.site)
     }
   }
 

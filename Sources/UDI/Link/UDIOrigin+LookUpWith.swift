@@ -6,14 +6,18 @@ extension UDIOrigin {
   /// Looks up a dependency with arguments.
   @_alwaysEmitIntoClient
   func lookUp<Dependency, Pack: AnyArgumentPack>(_ request: LookupRequest, with arguments: Pack) -> Dependency? {
+    var arguments = arguments
+    return unsafe withUnsafeMutablePointer(to: &arguments) { unsafe lookUp(request, with: Arguments($0)) }
+  }
+
+  /// Looks up a dependency with arguments, or a fresh instance.
+  @_alwaysEmitIntoClient
+  func lookUp<Dependency>(_ request: LookupRequest, with arguments: Arguments? = nil) -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
     guard let context = context("link", isRequired: false, request) else { return nil }
-    var arguments = arguments
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe context.find(request, with: Arguments(arguments), for: asker, into: UnsafeMutableRawPointer($0))
-      }
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe context.find(request, with: arguments, for: asker, into: UnsafeMutableRawPointer($0))
     }
     return found
   }
@@ -37,18 +41,6 @@ extension UDIOrigin {
     } catch { throw seen(error, at: request.site) }
     return found!
   }
-
-  /// Looks up a fresh instance, without arguments.
-  @_alwaysEmitIntoClient
-  func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
-    request.reach.assertIsolation(Dependency.self)
-    guard let context = context("link", isRequired: false, request) else { return nil }
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.find(request, with: nil, for: asker, into: UnsafeMutableRawPointer($0))
-    }
-    return found
-  }
 }
 
 extension UDIContext {
@@ -62,8 +54,7 @@ extension UDIContext {
   func find(
     _ request: LookupRequest, with arguments: Arguments?, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
   ) {
-    let memory = unsafe InstanceMemory(address: memory)
-    finish(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    unsafe finish(.undecided, request, with: arguments, for: asker, into: InstanceMemory(address: memory))
   }
 
   /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
@@ -77,8 +68,7 @@ extension UDIContext {
   func findOrThrow(
     _ request: LookupRequest, with arguments: Arguments, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
   ) throws {
-    let memory = unsafe InstanceMemory(address: memory)
-    try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    try unsafe finishOrThrow(.undecided, request, with: arguments, for: asker, into: InstanceMemory(address: memory))
   }
 
   /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
@@ -88,23 +78,10 @@ extension UDIContext {
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
       let memory = unsafe InstanceMemory($0)
-      let answer = arguments == nil ? answer(request, into: memory) : attemptToMake(request, into: memory)
+      let answer = arguments == nil ? attempt(request, into: memory) : .undecided
       try complete(answer, request, with: arguments, reports: false, into: memory)
     }
     guard let found else { throw ProviderFailure.nothing }
     return found
-  }
-
-  /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
-  /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
-  @inline(never)
-  fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    let key = TypeToken.inlined(request.type).keyID(named: request.name)
-    let answer = withNode { node in
-      unsafe node.attempt(
-        key, as: WantedType(casting: request.reach), search: request.search, into: memory.address)
-    }
-    if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
-    return .undecided
   }
 }

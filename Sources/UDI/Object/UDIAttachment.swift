@@ -104,34 +104,6 @@ extension UDIAttachment {
     }
   }
 
-  /// Does the same as `effectiveContext`. If the attached context is gone, also notifies the observer of the miss.
-  ///
-  /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
-  ///   `linkAll`.
-  @usableFromInline
-  func contextForLink(
-    _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
-  ) -> UDIContext? {
-    state.context ?? contextOtherwise(verb, isRequired, request, owner)
-  }
-
-  @inline(never)
-  private func contextOtherwise(
-    _ verb: String, _ isRequired: Bool?, _ request: LookupRequest, _ owner: AnyObject
-  ) -> UDIContext? {
-    let context = effectiveContext(verb, owner, request.keyText, at: request.site)
-    if context == nil, UDIObserver.mayExist, let isRequired {
-      UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
-    }
-    return context
-  }
-
-  /// Does the same for a verb that throws. If the attached context is gone, throws that as an error.
-  func contextForLink(requiredFor verb: String, _ request: LookupRequest, for owner: AnyObject) throws -> UDIContext {
-    if let context = contextForLink(verb, isRequired: true, request, for: owner) { return context }
-    throw UDILinkError(explanationOfAbsence(request)).seen(by: owner, at: request.site)
-  }
-
   /// Explains a lookup that finds nothing because the attached context is gone.
   func explanationOfAbsence(_ request: LookupRequest) -> UDIExplanation {
     UDIExplanation(request.type, named: request.name, search: request.search ?? lastSearch, cause: .contextGone)

@@ -83,20 +83,17 @@ extension UDIAttachment {
   /// - Parameter context: The attached context, if the answer is `provided`.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, of type: Any.Type, _ reach: UDIReach,
+    _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
     named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    if context == nil { context = contextForLink("link", isRequired: false, request, for: owner) }
-    guard let context else { return }
+    let origin = UDIOrigin.object(self, owner)
+    guard let context = context ?? origin.context("link", isRequired: false, request) else { return }
     let memory = unsafe InstanceMemory(address: memory)
     // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
-    if case .undecided = answer {
-      answer = context.attempt(request, into: memory)
-      if case .written = answer { return }
-    }
+    if case .undecided = answer { answer = context.attempt(request, into: memory) }
     context.finish(answer, request, for: owner, into: memory)
   }
 
@@ -108,7 +105,7 @@ extension UDIAttachment {
     into memory: UnsafeMutableRawPointer
   ) throws {
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    let context = try context ?? contextForLink(requiredFor: "require", request, for: owner)
+    let context = try context ?? UDIOrigin.object(self, owner).context(requiredFor: "require", request)
     let memory = unsafe InstanceMemory(address: memory)
     if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {
