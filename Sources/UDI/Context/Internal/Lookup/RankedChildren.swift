@@ -14,10 +14,6 @@ enum RankedChildren {
     if case .none = self { true } else { false }
   }
 
-  var isOne: Bool {
-    if case .one = self { true } else { false }
-  }
-
   var first: Node? {
     switch self {
     case .none: nil
