@@ -85,8 +85,7 @@ extension UDIContext {
   /// 3. An entry that does not show its instance, such as a provider, is asked for it, while no lock is held
   ///    (`takeInstance`).
   /// 4. If the attempt could not decide, or the entry has left its context meanwhile, `locate` looks again, under the
-  ///    tree lock. It withdraws dead entries, and records who asks. Its answer is taken like the attempt's. A lookup with
-  ///    arguments, or for a fresh instance, begins here.
+  ///    tree lock. It withdraws dead entries, and records who asks. Its answer is taken like the attempt's.
   ///
   /// - Parameters:
   ///   - answer: The result of the first step.

@@ -54,7 +54,8 @@ extension UDIContext {
   func find(
     _ request: LookupRequest, with arguments: Arguments?, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
   ) {
-    unsafe finish(.undecided, request, with: arguments, for: asker, into: InstanceMemory(address: memory))
+    let memory = unsafe InstanceMemory(address: memory)
+    finish(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
   }
 
   /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
@@ -68,7 +69,8 @@ extension UDIContext {
   func findOrThrow(
     _ request: LookupRequest, with arguments: Arguments, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
   ) throws {
-    try unsafe finishOrThrow(.undecided, request, with: arguments, for: asker, into: InstanceMemory(address: memory))
+    let memory = unsafe InstanceMemory(address: memory)
+    try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
   }
 
   /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
@@ -78,10 +80,23 @@ extension UDIContext {
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
       let memory = unsafe InstanceMemory($0)
-      let answer = arguments == nil ? attempt(request, into: memory) : .undecided
+      let answer = arguments == nil ? attempt(request, into: memory) : attemptToMake(request, into: memory)
       try complete(answer, request, with: arguments, reports: false, into: memory)
     }
     guard let found else { throw ProviderFailure.nothing }
     return found
+  }
+
+  /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
+  /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
+  @inline(never)
+  fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    let key = TypeToken.inlined(request.type).keyID(named: request.name)
+    let answer = withNode { node in
+      unsafe node.attempt(
+        key, as: WantedType(casting: request.reach), search: request.search, into: memory.address)
+    }
+    if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
+    return .undecided
   }
 }

@@ -90,10 +90,13 @@ extension UDIAttachment {
     if case .nothing = answer, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
     let origin = UDIOrigin.object(self, owner)
-    guard let context = context ?? origin.context("link", isRequired: false, request) else { return }
+    guard let context = context ?? state.context ?? origin.context("link", isRequired: false, request) else { return }
     let memory = unsafe InstanceMemory(address: memory)
     // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
-    if case .undecided = answer { answer = context.attempt(request, into: memory) }
+    if case .undecided = answer {
+      answer = context.attempt(request, into: memory)
+      if case .written = answer { return }
+    }
     context.finish(answer, request, for: owner, into: memory)
   }
 

@@ -25,7 +25,7 @@ import Synchronization
 /// lock of the context where it begins, even if it finds an object that is bound far below. A lookup that climbs locks
 /// each parent before it unlocks the child. A lookup by an object also takes the lock of the object's attachment.
 /// Writers take the tree lock. So do all verbs that find contexts, lookups of all dependencies of a type, such as
-/// `linkAll`, and a lookup of one dependency that has arguments or has to look again (`Node.locate`).
+/// `linkAll`, and a lookup of one dependency that has to look again (`Node.locate`).
 ///
 /// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
 /// `Activity`: the making of an instance, by a thread or by a task (`Creation`), a run of `close()` (`Closing`), and a

@@ -11,9 +11,9 @@ enum LookupAnswer {
   /// The entry has been found. The caller asks it for the instance, with no lock held, because the instance has to be
   /// made or taken out of its box; or refuses it to this lookup because of the reach.
   case provided(Entry)
-  /// The answer could not be decided, for one of four reasons: the entry is dead; the lookup has to be recorded; it has
-  /// arguments, or is for a fresh instance, and was not attempted; or the object that asks does not hold its context
-  /// (`UDIAttachment.attempt`). For the last reason, the caller attempts the lookup again, from the object's effective
-  /// context. For the others, it looks again under the tree lock.
+  /// The answer could not be decided, for one of four reasons: the entry is dead; the lookup has to be recorded; it
+  /// needs a provider and has found none (`UDIContext.attemptToMake`); or the object that asks does not hold its
+  /// context (`UDIAttachment.attempt`). For the last reason, the caller attempts the lookup again, from the object's
+  /// effective context. For the others, it looks again under the tree lock.
   case undecided
 }
