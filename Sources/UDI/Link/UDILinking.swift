@@ -94,21 +94,15 @@ extension UDIOrigin {
 // MARK: - The context, and errors
 
 extension UDIOrigin {
-  /// The context where the lookup begins. If an object's context is gone, reports that, notifies the observer of the
-  /// miss, and returns nil.
+  /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
   ///
-  /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
-  ///   `linkAll`.
-  @usableFromInline
+  /// - Parameter isRequired: As for `UDIAttachment.contextForLink`.
+  @_alwaysEmitIntoClient
   func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
     switch self {
-    case .context(let context): return context
+    case .context(let context): context
     case .object(let attachment, let owner):
-      let context = attachment.effectiveContext(verb, owner, request.keyText, at: request.site)
-      if context == nil, UDIObserver.mayExist, let isRequired {
-        UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
-      }
-      return context
+      attachment.contextForLink(verb, isRequired: isRequired, request, for: owner)
     }
   }
 

@@ -104,6 +104,24 @@ extension UDIAttachment {
     }
   }
 
+  /// Does the same as `effectiveContext`. If the attached context is gone, also notifies the observer of the miss.
+  ///
+  /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
+  ///   `linkAll`.
+  @usableFromInline
+  func contextForLink(
+    _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
+  ) -> UDIContext? {
+    // Asking for the state at once saves a fifth of a hit of an object that is owned ("owned-object" in
+    // `Benchmarks/instructions`).
+    if let context = state.context { return context }
+    let context = effectiveContext(verb, owner, request.keyText, at: request.site)
+    if context == nil, UDIObserver.mayExist, let isRequired {
+      UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
+    }
+    return context
+  }
+
   /// Explains a lookup that finds nothing because the attached context is gone.
   func explanationOfAbsence(_ request: LookupRequest) -> UDIExplanation {
     UDIExplanation(request.type, named: request.name, search: request.search ?? lastSearch, cause: .contextGone)
@@ -115,6 +133,7 @@ extension UDIAttachment {
   ///
   /// - Parameters:
   ///   - what: What the verb looks up, binds or attaches.
+  @inline(never)
   func effectiveContext(
     _ verb: String, _ owner: AnyObject, _ what: @autoclosure () -> String, at site: UDICallSite
   ) -> UDIContext? {

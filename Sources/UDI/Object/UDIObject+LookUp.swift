@@ -83,14 +83,14 @@ extension UDIAttachment {
   /// - Parameter context: The attached context, if the answer is `provided`.
   @inline(never)
   private func finish(
-    _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
+    _ answer: consuming LookupAnswer, in context: consuming UDIContext?, of type: Any.Type, _ reach: UDIReach,
     named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
   ) {
     if case .nothing = answer, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    let origin = UDIOrigin.object(self, owner)
-    guard let context = context ?? state.context ?? origin.context("link", isRequired: false, request) else { return }
+    if context == nil { context = contextForLink("link", isRequired: false, request, for: owner) }
+    guard let context else { return }
     let memory = unsafe InstanceMemory(address: memory)
     // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
     if case .undecided = answer {
