@@ -201,8 +201,6 @@ extension UDIContext {
   }
 }
 
-/// A type-erased rule: applies itself to the object, if the object is of the rule's type, and this code may do so. Returns
-/// whether a property was filled or a block was called.
-///
-/// The reach says whether the compiler knows that the object is `Sendable`.
+/// A type-erased rule: applies itself to an object of its type, if it may be applied here, and returns whether a property
+/// was filled or a block was called. The reach says whether the compiler knows that the object is `Sendable`.
 typealias Rule = (Any, UDIReach, UDIContext) -> Bool
