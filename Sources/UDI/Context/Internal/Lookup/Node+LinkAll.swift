@@ -98,10 +98,11 @@ extension Node {
       for reference in self.entries(under: keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
-        node.keepTrackOfContext()
+        // User code gets the registration, which has to name the context, even after moves.
+        if let context = node.treeLocked.heldContext { node.remember(context) }
         // The slot's entry only shows that there is something: it might be an override or a kept instance, and it might
         // hide a provider.
-        if let binding = node.ownBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
+        if let binding = node.heldBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }
