@@ -156,7 +156,9 @@ extension UDIContext {
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
-  public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(context: self, reach: .anywhere) }
+  public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> {
+    UDIRules(context: self, reach: .anywhere)
+  }
 
   /// Returns the rules for a class or a protocol that is not `Sendable`.
   ///
