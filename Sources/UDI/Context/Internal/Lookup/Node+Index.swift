@@ -13,7 +13,7 @@ extension Node {
     let change = lock.withLockInlined { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
-        let state = Slot.State(found: Unretained(entry), depth: 0)
+        let state = Slot.State(found: Unretained(entry), depth: 0, isSingle: true)
         // A context with one provider usually gets more, but many contexts have only one binding.
         shared.slots.insert(
           Slot(key: key, children: .none, state: state), initialCapacity: entry.kind == .binding ? 1 : 4)
@@ -21,7 +21,7 @@ extension Node {
       }
       let before = slot.element.state
       guard let entry else { return (before, after: followChildren(slot)) }
-      slot.element.state = Slot.State(found: Unretained(entry), depth: 0)
+      slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
@@ -43,7 +43,8 @@ extension Node {
     let below: Slot.State
     if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
     assert(below != .absent, "a child is listed for a key for which it has no slot")
-    slot.element.state = Slot.State(found: below.best, depth: below.depth + 1)
+    slot.element.state = Slot.State(
+      found: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
     return slot.element.state
   }
 
@@ -64,7 +65,7 @@ extension Node {
     let change = lock.withLockInlined { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard new != nil else { return (before: .absent, after: .absent) }
-        let state = Slot.State(found: below.best, depth: below.depth + 1)
+        let state = Slot.State(found: below.best, depth: below.depth + 1, isSingle: below.isSingle)
         // Makes room for several slots, because a context that leads to one key usually leads to more.
         shared.slots.insert(Slot(key: key, children: .one(child), state: state), initialCapacity: 4)
         return (before: .absent, after: state)
@@ -78,8 +79,10 @@ extension Node {
           }
         }
       }
-      // If the node has an entry of its own, that remains the answer, whatever is below.
-      return (before, after: before.depth == 0 ? before : followChildren(slot, (child, below)))
+      guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
+      // The node's own entry remains the answer, whatever is below.
+      slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
+      return (before, after: slot.element.state)
     }
     if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, belowTo: key) }
     return change

@@ -140,25 +140,47 @@ extension Node {
 
   /// The entries of this node and of all nodes below it, level by level. Visits only nodes that lead to entries.
   private func entriesInBranch(_ keys: [UInt64]) -> ContiguousArray<Unretained<Entry>> {
+    /// An item of work on one level.
+    enum Step {
+      case visit(Node)
+      /// Wait for the level of an entry that is further down. The item keeps the entry's position in the order.
+      case wait(Unretained<Entry>, levels: UInt32)
+    }
     var found: ContiguousArray<Unretained<Entry>> = []
-    var level: ContiguousArray = [self]
-    var next: ContiguousArray<Node> = []
+    var level: ContiguousArray = [Step.visit(self)]
+    var next: ContiguousArray<Step> = []
     var children: ContiguousArray<Node> = []
     while !level.isEmpty {
-      for node in level {
-        let first = found.count
-        // The keys are visited by index, because a loop over the array would count a reference to it for each node.
-        for index in keys.indices {
-          guard let slot = node.shared.slots.find(keys[index]) else { continue }
-          if slot.element.state.depth == 0 { found.append(slot.element.state.best) }
-          slot.element.children.forEach { children.append($0) }
+      for step in level {
+        switch step {
+        case .visit(let node):
+          let first = found.count
+          // The keys are visited by index, because a loop over the array would count a reference to it for each node.
+          for index in keys.indices {
+            guard let slot = node.shared.slots.find(keys[index]) else { continue }
+            if slot.element.state.depth == 0 {
+              found.append(slot.element.state.best)
+            } else if slot.element.state.isSingle, keys.count == 1 {
+              // There is only one entry below, so its branch need not be walked: the slot says how many levels down the
+              // entry is.
+              next.append(.wait(slot.element.state.best, levels: slot.element.state.depth - 1))
+              continue
+            }
+            slot.element.children.forEach { children.append($0) }
+          }
+          found.sort(from: first) { $0.read { UInt64($0.serial) } }
+          if children.isEmpty { continue }
+          // Slots list children by the distance of their entries.
+          children.sort(from: 0) { $0.treeLocked.sequence }
+          var last: Node?
+          for child in children where child != last {
+            next.append(.visit(child))
+            last = child
+          }
+          children.removeAll(keepingCapacity: true)
+        case .wait(let entry, let levels):
+          if levels == 0 { found.append(entry) } else { next.append(.wait(entry, levels: levels - 1)) }
         }
-        found.sort(from: first) { $0.read { UInt64($0.serial) } }
-        if children.isEmpty { continue }
-        // Slots list children by the distance of their entries.
-        children.sort(from: 0) { $0.treeLocked.sequence }
-        for child in children where child != next.last { next.append(child) }
-        children.removeAll(keepingCapacity: true)
       }
       swap(&level, &next)
       next.removeAll(keepingCapacity: true)

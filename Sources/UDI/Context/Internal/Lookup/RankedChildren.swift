@@ -8,6 +8,10 @@ enum RankedChildren {
   /// Two or more children.
   case several(RankedBlocks)
 
+  var isOne: Bool {
+    if case .one = self { true } else { false }
+  }
+
   var first: Node? {
     switch self {
     case .none: nil

@@ -11,6 +11,8 @@
 /// 3. An entry is released only when no slot refers to it any longer.
 /// 4. `children` are exactly those children of the node that have a slot for the key, in the order of their current
 ///    ranks.
+/// 5. `state.isSingle` is true if and only if exactly one of this node and the nodes below has an entry for the key.
+///    That entry is `state.best`.
 ///
 /// A lookup downwards takes the nearest level first and, within a level, the branch that was added first. This is also
 /// the order of ranks, which consist of depth and sequence number. Therefore, the first child always leads to the
@@ -28,8 +30,10 @@ struct Slot: CompactTableElement {
     let found: Unretained<Entry>?
     /// How many levels below this node the entry is.
     let depth: UInt32
+    /// Whether, of this node and the nodes below, only one has an entry for the key.
+    let isSingle: Bool
 
-    static var absent: State { State(found: nil, depth: 0) }
+    static var absent: State { State(found: nil, depth: 0, isSingle: false) }
 
     /// `found`, if there is a slot. Use this only under a lock that guards the slot, so that the entry exists for as
     /// long as the lock is held.
