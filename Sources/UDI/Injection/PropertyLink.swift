@@ -18,10 +18,13 @@ final class PropertyLink {
   /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
   /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
-  /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
-  private var kept: Instance?
-  /// Needs no lock, because no property that is filled keeps weakly.
-  private var weaklyKept: WeakEntry?
+  /// What was looked up and is kept strongly, or a value that was set; in a box if it is no object. Nil if the property
+  /// keeps weakly.
+  private var kept: AnyObject?
+  /// The same if the property keeps weakly. It needs no lock, because no property that is filled does.
+  private weak var weaklyKept: AnyObject?
+  /// The form of what is kept.
+  private var form = StoredForm.none
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
 
@@ -148,15 +151,17 @@ final class PropertyLink {
     begin()
     let present = present(now)
     end()
-    return present.map { memory.write($0, isExact: true, as: request.type) } ?? false
+    guard let present else { return false }
+    if !present.form.isComplete { return memory.write(present, isExact: true, as: request.type) }
+    unsafe present.form.write(present.object, to: memory.address)
+    return true
   }
 
   /// What is kept, if it is up to date. Call this between `begin` and `end`, and release the result afterwards.
   @inline(__always)
   private func present(_ now: UInt) -> Instance? {
-    guard stamp >= now else { return nil }
-    guard let weaklyKept else { return kept }
-    return weaklyKept.object.map { Instance(object: $0, form: weaklyKept.form, isBox: false) }
+    guard stamp >= now, let object = kept ?? weaklyKept else { return nil }
+    return Instance(object: object, form: form, isBox: !form.isComplete && object is AnyBox)
   }
 
   // MARK: - Keeping
@@ -168,8 +173,8 @@ final class PropertyLink {
     replace(with: value.map { Instance($0) }, Self.pinned)
   }
 
-  /// Keeps what was looked up, unless the property got a value during the lookup: it might have been set or read, or its
-  /// object attached elsewhere, for example by a factory. That value stays.
+  /// Keeps what was looked up. During the lookup, the property might have been set or read, or its object attached
+  /// elsewhere, for example by a factory. A value that the property got in this way stays.
   ///
   /// - Parameters:
   ///   - memory: Contains what was looked up. Afterwards, contains what the read gives.
@@ -198,7 +203,8 @@ final class PropertyLink {
     // The old value is released when everything has been written, because its `deinit` might use the property.
     let old = kept
     self.stamp = stamp
-    if keeping == .weakly { weaklyKept = value.map { WeakEntry($0.form) } } else { kept = value }
+    form = value?.form ?? .none
+    if keeping == .weakly { weaklyKept = value?.object } else { kept = value?.object }
     end()
     withExtendedLifetime((old, value)) {}
     return nil

@@ -203,6 +203,6 @@ extension UDIContext {
   }
 }
 
-/// A type-erased rule: applies itself to an object of its type, if it may be applied here, and returns whether a property
+/// A type-erased rule: applies itself to an object of its type, if it may be applied here. Returns whether a property
 /// was filled or a block was called. The reach says whether the compiler knows that the object is `Sendable`.
 typealias Rule = (Any, UDIReach, UDIContext) -> Bool

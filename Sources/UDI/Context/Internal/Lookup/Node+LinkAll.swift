@@ -192,9 +192,9 @@ extension Node {
 extension ContiguousArray {
   /// Sorts the elements from a position on by their ranks. Often they are in order already.
   fileprivate mutating func sort(from start: Int, by rank: (Element) -> UInt64) {
-    let ranks = self[start...].map(rank)
-    if zip(ranks, ranks.dropFirst()).allSatisfy(<=) { return }
+    if indices.dropFirst(start + 1).allSatisfy({ rank(self[$0 - 1]) <= rank(self[$0]) }) { return }
     let unsorted = ContiguousArray(self[start...])
-    for (index, position) in positions(inOrderOf: ranks).enumerated() { self[start + index] = unsorted[position] }
+    let positions = positions(inOrderOf: unsorted.map(rank))
+    for (index, position) in positions.enumerated() { self[start + index] = unsorted[position] }
   }
 }

@@ -16,8 +16,8 @@ package struct Node: Hashable, @unchecked Sendable {
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
   /// different locks guard them, and because the thread sanitizer treats a change of one field as an access to the
   /// whole struct.
-  // There is no object at this address. As a class reference, it leaves some bits unused, in which an enum that contains
-  // a node, such as `RankedChildren`, stores its case.
+  // There is no object at this address. The type of a class reference leaves some bits unused, and an enum that
+  // contains a node, such as `RankedChildren`, uses them to store its case.
   private let memory: Unmanaged<AnyObject>
 
   /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach
