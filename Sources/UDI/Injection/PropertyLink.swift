@@ -22,7 +22,7 @@ final class PropertyLink {
   /// keeps weakly.
   private var kept: AnyObject?
   /// The same if the property keeps weakly. It needs no lock, because no property that is filled does.
-  private weak var weaklyKept: AnyObject?
+  private var weaklyKept: WeakEntry?
   /// The form of what is kept.
   private var form = StoredForm.none
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
@@ -160,7 +160,7 @@ final class PropertyLink {
   /// What is kept, if it is up to date. Call this between `begin` and `end`, and release the result afterwards.
   @inline(__always)
   private func present(_ now: UInt) -> Instance? {
-    guard stamp >= now, let object = kept ?? weaklyKept else { return nil }
+    guard stamp >= now, let object = kept ?? weaklyKept?.object else { return nil }
     return Instance(object: object, form: form, isBox: !form.isComplete && object is AnyBox)
   }
 
@@ -204,7 +204,7 @@ final class PropertyLink {
     let old = kept
     self.stamp = stamp
     form = value?.form ?? .none
-    if keeping == .weakly { weaklyKept = value?.object } else { kept = value?.object }
+    if keeping == .weakly { weaklyKept = value.map { WeakEntry($0.form) } } else { kept = value?.object }
     end()
     withExtendedLifetime((old, value)) {}
     return nil
