@@ -14,9 +14,9 @@ final class PropertyLink {
 
   /// Whether the property is filled when its object is attached.
   private let isFilled: Bool
-  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
-  /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
-  /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
+  /// Guards `kept`, `form` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
+  /// while the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's
+  /// own code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set; in a box if it is no object. Nil if the property
   /// keeps weakly.
