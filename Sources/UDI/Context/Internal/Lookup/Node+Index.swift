@@ -21,7 +21,7 @@ extension Node {
       }
       let before = slot.element.state
       guard let entry else { return (before, after: followChildren(slot)) }
-      slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.first == nil)
+      slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
@@ -81,7 +81,7 @@ extension Node {
       }
       guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
       // The node's own entry remains the answer, whatever is below.
-      slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.first == nil)
+      slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
     if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, belowTo: key) }

@@ -8,6 +8,10 @@ enum RankedChildren {
   /// Two or more children.
   case several(RankedBlocks)
 
+  var isEmpty: Bool {
+    if case .none = self { true } else { false }
+  }
+
   var isOne: Bool {
     if case .one = self { true } else { false }
   }
