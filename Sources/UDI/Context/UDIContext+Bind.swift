@@ -64,7 +64,7 @@ extension UDIContext {
   public func unbind<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let key = TypeToken.of(type).key(named: name)
     return change { node, garbage in
-      guard let binding = node.ownBinding(key) else { return false }
+      guard let binding = node.heldBinding(key) else { return false }
       binding.takeOut(&garbage)
       return true
     }

@@ -9,11 +9,7 @@ extension UDIContext {
   ///
   /// - Complexity: O(children).
   public var children: [UDIContext] {
-    change { node, _ in
-      var children: [UDIContext] = []
-      node.forEachChild { if let context = $0.context { children.append(context) } }
-      return children
-    }
+    change { node, _ in node.children.compactMap(\.context) }
   }
 
   /// All contexts below this one, breadth-first.
@@ -22,13 +18,7 @@ extension UDIContext {
   ///
   /// - Complexity: O(contexts below).
   public var descendants: [UDIContext] {
-    change { node, _ in
-      var found: [UDIContext] = []
-      for (other, parent) in BreadthFirst(node) where parent != nil {
-        if let context = other.context { found.append(context) }
-      }
-      return found
-    }
+    change { node, _ in BreadthFirst(node).dropFirst().compactMap(\.node.context) }
   }
 
   /// The root of the tree that contains this context. A context without a parent is its own root.
@@ -102,9 +92,6 @@ extension UDILinking {
         attachment.effectiveContext(
           "find", owner, "the context \"\(oneLine(tag))\"", at: UDICallSite(fileID, line))
       }
-    return context?.change { node, _ in
-      for (other, parent) in BreadthFirst(node) where parent != nil && other.tag == tag { return other.context }
-      return nil
-    }
+    return context?.change { node, _ in BreadthFirst(node).dropFirst().first { $0.node.tag == tag }?.node.context }
   }
 }

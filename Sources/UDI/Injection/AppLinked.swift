@@ -47,14 +47,7 @@ public struct AppLinked<Dependency> {
     storage storage: ReferenceWritableKeyPath<Owner, AppLinked>
   ) -> Dependency? {
     @inline(__always)
-    get {
-      let link = owner[keyPath: storage].link
-      var found: Dependency?
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe link.read(nil, of: owner, into: UnsafeMutableRawPointer($0))
-      }
-      return found
-    }
+    get { owner[keyPath: storage].link.value(nil, of: owner) }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }

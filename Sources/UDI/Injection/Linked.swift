@@ -68,14 +68,7 @@ public struct Linked<Dependency> {
     storage storage: ReferenceWritableKeyPath<Owner, Linked>
   ) -> Dependency? {
     @inline(__always)
-    get {
-      let link = owner[keyPath: storage].link
-      var found: Dependency?
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe link.read(owner._attachedContext, of: owner, into: UnsafeMutableRawPointer($0))
-      }
-      return found
-    }
+    get { owner[keyPath: storage].link.value(owner._attachedContext, of: owner) }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }

@@ -10,9 +10,8 @@ extension UDIAttachment {
   ///   no longer wanted.
   @discardableResult
   func meetNeeds(of object: AnyObject, at site: UDICallSite?) -> Bool {
-    let (now, needs) = (stamp, needs(of: object))
-    if needs.isEmpty { return true }
-    for property in needs {
+    let now = stamp
+    for property in needs(of: object) {
       PropertyLink.of(object, property).fill(self, of: object, at: site)
       if stamp != now { return false }
     }
@@ -25,14 +24,14 @@ extension UDIAttachment {
   }
 
   /// The properties that are filled when the object is attached.
-  func needs(of object: AnyObject) -> [WrappedProperties.Property] {
+  func needs(of object: AnyObject) -> [RequiredProperties.Property] {
     guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return [] }
-    return WrappedProperties.of(type(of: object), wrapper: Required<Never>.self).usableFromOutside
+    return RequiredProperties.of(type(of: object)).usableFromOutside
   }
 }
 
 extension PropertyLink {
-  static func of(_ object: AnyObject, _ property: WrappedProperties.Property) -> PropertyLink {
+  static func of(_ object: AnyObject, _ property: RequiredProperties.Property) -> PropertyLink {
     let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset
     return unsafe at(address)
   }
@@ -43,8 +42,7 @@ extension PropertyLink {
 
   /// The name of the property in an object to which this link belongs; nil if the program does not contain it.
   func name(in object: AnyObject) -> String? {
-    let properties = WrappedProperties.of(type(of: object), wrapper: Required<Never>.self)
-    return properties.all.first { Self.of(object, $0) === self }?.name
+    RequiredProperties.of(type(of: object)).all.first { Self.of(object, $0) === self }?.name
   }
 }
 

@@ -14,14 +14,17 @@ final class PropertyLink {
 
   /// Whether the property is filled when its object is attached.
   private let isFilled: Bool
-  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
-  /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
-  /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
+  /// Guards `kept`, `form` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
+  /// while the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's
+  /// own code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
-  /// What was looked up and is kept strongly, or a value that was set; nil if it is in `weaklyKept`.
-  private var kept: Instance?
-  /// Needs no lock, because no property that is filled keeps weakly.
+  /// What was looked up and is kept strongly, or a value that was set; in a box if it is no object. Nil if the property
+  /// keeps weakly.
+  private var kept: AnyObject?
+  /// The same if the property keeps weakly. It needs no lock, because no property that is filled does.
   private var weaklyKept: WeakEntry?
+  /// The form of what is kept.
+  private var form = StoredForm.none
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
 
@@ -32,21 +35,16 @@ final class PropertyLink {
   /// Whether the program has made a property with the wrapper `@Required`.
   static let someAreRequired = Atomic<Bool>(false)
 
+  /// - Parameter keeping: How the property keeps what it has looked up; nil for a required dependency, which is kept
+  ///   strongly, and looked up when the object is attached.
   init(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
-    keeps keeping: UDIKeeping = .strongly, isFilled: Bool = false, at site: UDICallSite
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, keeps keeping: UDIKeeping? = nil,
+    at site: UDICallSite
   ) {
-    self.isFilled = isFilled
     request = LookupRequest(type, reach, named: name, search: search, at: site)
-    self.keeping = keeping
-  }
-
-  /// Makes the link of a required dependency.
-  static func required(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite
-  ) -> PropertyLink {
-    if !someAreRequired.load(ordering: .relaxed) { someAreRequired.store(true, ordering: .relaxed) }
-    return PropertyLink(type, reach, named: name, search: search, isFilled: true, at: site)
+    self.keeping = keeping ?? .strongly
+    isFilled = keeping == nil
+    if isFilled, !Self.someAreRequired.load(ordering: .relaxed) { Self.someAreRequired.store(true, ordering: .relaxed) }
   }
 
   /// What a read looks up; nil if a value has been set.
@@ -62,11 +60,25 @@ final class PropertyLink {
   @inline(__always)
   private func end() { if isFilled { lock.unlock() } }
 
-  // MARK: - Reading. The memory is that of an optional of the type, and contains nil
+  // MARK: - Reading
 
-  /// Reads an optional dependency of an object. If none is found, the memory is not changed.
+  /// Reads the dependency of an object. This is what clients compile of a read.
   ///
   /// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
+  /// - Returns: Nil if there is no dependency. If it is required, the program has stopped instead.
+  @_alwaysEmitIntoClient
+  @inline(__always)
+  func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
+    }
+    return found
+  }
+
+  /// Does the same, and writes the dependency to memory. If none is found, the memory is not changed.
+  ///
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil.
   @usableFromInline
   func read(_ attachment: UDIAttachment?, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
     checkIsolation(of: owner)
@@ -74,7 +86,11 @@ final class PropertyLink {
     let memory = unsafe InstanceMemory(address: memory)
     if write(now, to: memory) { return }
     let (type, reach, name) = (request.type, request.reach, request.name)
-    if let attachment {
+    if isFilled, let attachment {
+      do { try look(attachment, of: owner, into: memory) } catch {
+        fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
+      }
+    } else if let attachment {
       unsafe attachment.find(
         type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     } else {
@@ -82,19 +98,6 @@ final class PropertyLink {
         type, reach, named: name, search: request.search, at: request.site, into: memory.address)
     }
     if keeping != .never { keep(memory, now) }
-  }
-
-  /// Reads a required dependency of an object. Stops the program if there is none, or if its factory throws.
-  @usableFromInline
-  func require(_ attachment: UDIAttachment, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
-    checkIsolation(of: owner)
-    let now = attachment.stamp
-    let memory = unsafe InstanceMemory(address: memory)
-    if write(now, to: memory) { return }
-    do { try look(attachment, of: owner, into: memory) } catch {
-      fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
-    }
-    keep(memory, now)
   }
 
   /// Looks up a required dependency of an object that has just been attached. If there is none, or if its factory
@@ -109,7 +112,7 @@ final class PropertyLink {
         if write(now, to: memory) { return }
         do {
           try look(attachment, of: owner, into: memory)
-          keep(memory, as: type, now)
+          keep(memory, now)
         } catch {
           forget(before: now)
           // What is missing no longer matters if the factory has attached the object elsewhere.
@@ -134,11 +137,8 @@ final class PropertyLink {
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
   /// actor. The compiler does not check on which actor a property with a wrapper is used.
-  @inline(__always)
-  private func checkIsolation(of owner: AnyObject) { if request.reach == .mainActor { stopElsewhere(owner) } }
-
-  @inline(never)
-  private func stopElsewhere(_ owner: AnyObject) {
+  private func checkIsolation(of owner: AnyObject) {
+    if request.reach == .anywhere { return }
     let site = request.site
     _ = MainActorCheck.isIsolated(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
@@ -149,20 +149,19 @@ final class PropertyLink {
   /// - Returns: Whether there was something to write.
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
     begin()
-    guard stamp >= now else {
-      end()
-      return false
-    }
-    // The usual case is written out, so that the object is retained only once.
-    if let object = kept?.object, let form = kept?.form, form.isComplete {
-      unsafe form.write(object, to: memory.address)
-      end()
-      return true
-    }
-    let kept = kept
+    let present = present(now)
     end()
-    if let kept { return memory.write(kept, isExact: true, as: request.type) }
-    return unsafe weaklyKept?.load(as: request.type, into: memory.address) ?? false
+    guard let present else { return false }
+    if !present.form.isComplete { return memory.write(present, isExact: true, as: request.type) }
+    unsafe present.form.write(present.object, to: memory.address)
+    return true
+  }
+
+  /// What is kept, if it is up to date. Call this between `begin` and `end`, and release the result afterwards.
+  @inline(__always)
+  private func present(_ now: UInt) -> Instance? {
+    guard stamp >= now, let object = kept ?? weaklyKept?.object else { return nil }
+    return Instance(object: object, form: form, isBox: !form.isComplete && object is AnyBox)
   }
 
   // MARK: - Keeping
@@ -174,60 +173,48 @@ final class PropertyLink {
     replace(with: value.map { Instance($0) }, Self.pinned)
   }
 
-  /// Keeps what was looked up.
+  /// Keeps what was looked up. During the lookup, the property might have been set or read, or its object attached
+  /// elsewhere, for example by a factory. A value that the property got in this way stays.
   ///
   /// - Parameters:
   ///   - memory: Contains what was looked up. Afterwards, contains what the read gives.
   ///   - now: The attachment's `stamp` before the lookup.
   private func keep(_ memory: InstanceMemory, _ now: UInt) {
-    func keep<Dependency>(_ type: Dependency.Type) { self.keep(memory, as: type, now) }
+    func keep<Dependency>(_ type: Dependency.Type) {
+      let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
+      guard let known = replace(with: unsafe found.pointee.map { Instance($0) }, now, unlessKept: true) else { return }
+      memory.write(known.value(as: type, isExact: true))
+    }
     _openExistential(request.type, do: keep)
   }
 
-  private func keep<Dependency>(_ memory: InstanceMemory, as type: Dependency.Type, _ now: UInt) {
-    let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-    // During the lookup, the property might have been set or read, or its object attached elsewhere, for example by a
-    // factory. A value that the property got in this way stays.
-    var known: Dependency?
-    let isKnown = unsafe withUnsafeMutablePointer(to: &known) {
-      let memory = unsafe InstanceMemory($0)
-      if keeping == .weakly, write(now, to: memory) { return true }
-      return unsafe !replace(with: found.pointee.map { Instance($0) }, now, unlessKept: true)
-        && write(now, to: memory)
-    }
-    if isKnown { unsafe found.pointee = known }
-  }
-
   /// - Parameter unlessKept: Whether a value stays that is kept already and is up to date.
-  /// - Returns: Whether the value was replaced.
+  /// - Returns: The value that stays.
   @discardableResult
-  private func replace(with value: Instance?, _ stamp: UInt, unlessKept: Bool = false) -> Bool {
+  private func replace(with value: Instance?, _ stamp: UInt, unlessKept: Bool = false) -> Instance? {
+    if keeping == .weakly, let value, value.isBox {
+      fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
+    }
     begin()
-    if unlessKept, self.stamp >= stamp, kept != nil {
+    if unlessKept, let present = present(stamp) {
       end()
-      return false
+      return present
     }
     // The old value is released when everything has been written, because its `deinit` might use the property.
     let old = kept
-    defer { withExtendedLifetime(old) {} }
     self.stamp = stamp
-    kept = keeping == .weakly ? nil : value
+    form = value?.form ?? .none
+    if keeping == .weakly { weaklyKept = value.map { WeakEntry($0.form) } } else { kept = value?.object }
     end()
-    guard keeping == .weakly else { return true }
-    if let value, value.isBox {
-      fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
-    }
-    weaklyKept = value.map { WeakEntry($0.form) }
-    withExtendedLifetime(value) {}
-    return true
+    withExtendedLifetime((old, value)) {}
+    return nil
   }
 
   /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
   func forget(before now: UInt) {
     if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
     begin()
-    let old = stamp < now ? kept : nil
-    if stamp < now { kept = nil }
+    let old = stamp < now ? kept.take() : nil
     end()
     withExtendedLifetime(old) {}
   }

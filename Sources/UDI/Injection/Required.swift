@@ -34,7 +34,7 @@ public struct Required<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = .required(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Declares a dependency by its key. It need not be `Sendable`, see the initialiser without a key.
@@ -66,11 +66,7 @@ public struct Required<Dependency> {
   ) -> Dependency {
     @inline(__always)
     get {
-      let link = owner[keyPath: storage].link
-      var found: Dependency?
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe link.require(owner._attachedContext, of: owner, into: UnsafeMutableRawPointer($0))
-      }
+      let found: Dependency? = owner[keyPath: storage].link.value(owner._attachedContext, of: owner)
       // A required dependency is there, or else the program has stopped.
       return unsafe found.unsafelyUnwrapped
     }
@@ -90,7 +86,7 @@ extension Required where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    link = .required(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Declares, by its key, a dependency that may be used from anywhere.
@@ -117,7 +113,7 @@ extension Required {
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
-    link = .required(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 }
 

@@ -15,20 +15,18 @@
 /// conforms to. `inject(into:)` applies the rules of its context and of all contexts above; the outermost context's
 /// rules come first.
 public struct UDIRules<Target>: Sendable {
-  private let context: UDIContext
+  fileprivate let context: UDIContext
   /// `.anywhere` if the compiler knew that `Target` is `Sendable`; otherwise `.mainActor`.
-  private let reach: UDIReach
+  fileprivate let reach: UDIReach
 
-  fileprivate init(_ context: UDIContext, _ reach: UDIReach) {
-    self.context = context
-    self.reach = reach
-  }
-
+  /// - Parameter isOnMainActor: Whether the rule is applied only on the main actor.
   private func add(isOnMainActor: Bool, _ apply: @escaping (Target, UDIContext) -> Bool) -> UDIRules {
-    // If the target is a class, the cast below decides: each object that passes it is `Sendable` if the class is. A
-    // cast to a protocol says nothing about that, because an `any P` passes a cast to `any P & Sendable`.
+    // If the target is a protocol that is `Sendable`, the object has to be, too: an `any P` passes a cast to `any P &
+    // Sendable`. If the target is a class, the cast decides: each object that passes it is `Sendable` if the class is.
     let isForSendable = reach == .anywhere && !(Target.self is AnyClass)
-    let rule = Rule(isForSendable: isForSendable, isOnMainActor: isOnMainActor) { object, context in
+    let rule: Rule = { object, reach, context in
+      if isForSendable, reach == .mainActor { return false }
+      if isOnMainActor, !MainActorCheck.isOnMainActor { return false }
       // The cast is from `Any`, because only such a cast checks whether the conformance may be used on this actor.
       guard let target = object as? Target else { return false }
       return apply(target, context)
@@ -158,13 +156,15 @@ extension UDIContext {
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
-  public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .anywhere) }
+  public func rules<Target: Sendable>(for type: Target.Type) -> UDIRules<Target> {
+    UDIRules(context: self, reach: .anywhere)
+  }
 
   /// Returns the rules for a class or a protocol that is not `Sendable`.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
-  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(self, .mainActor) }
+  public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(context: self, reach: .mainActor) }
 
   /// Applies the rules of this context and of all contexts above it to a `Sendable` object. The outermost context's
   /// rules come first. The dependencies are looked up from this context.
@@ -199,21 +199,10 @@ extension UDIContext {
         node.andAncestors.compactMap { $0.treeLocked.extras?.rules }
       }
     }
-    let isOnMainActor = MainActorCheck.isOnMainActor
-    return levels.reversed().joined().count { rule in
-      (isOnMainActor || !rule.isOnMainActor) && (reach == .anywhere || !rule.isForSendable)
-        && rule.apply(object, self)
-    }
+    return levels.reversed().joined().count { apply in apply(object, reach, self) }
   }
 }
 
-/// A type-erased rule.
-struct Rule {
-  /// Whether the rule may be given only objects that the compiler knows to be `Sendable`. This is so if the target is a
-  /// protocol that is `Sendable`: a rule for an `any P & Sendable` must not be given an `any P`.
-  let isForSendable: Bool
-  /// Whether `apply` may run only on the main actor.
-  let isOnMainActor: Bool
-  /// Applies the rule if the object is of the rule's type. Returns whether a property was filled or a block was called.
-  let apply: (Any, UDIContext) -> Bool
-}
+/// A type-erased rule: applies itself to an object of its type, if it may be applied here. Returns whether a property
+/// was filled or a block was called. The reach says whether the compiler knows that the object is `Sendable`.
+typealias Rule = (Any, UDIReach, UDIContext) -> Bool

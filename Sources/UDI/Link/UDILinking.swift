@@ -111,8 +111,9 @@ extension UDIOrigin {
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     switch self {
     case .context(let context): return context
-    case .object(let attachment, let owner):
-      return try attachment.contextForLink(requiredFor: verb, request, for: owner)
+    case .object(let attachment, _):
+      if let context = context(verb, isRequired: true, request) { return context }
+      throw seen(UDILinkError(attachment.explanationOfAbsence(request)), at: request.site)
     }
   }
 

@@ -6,14 +6,18 @@ extension UDIOrigin {
   /// Looks up a dependency with arguments.
   @_alwaysEmitIntoClient
   func lookUp<Dependency, Pack: AnyArgumentPack>(_ request: LookupRequest, with arguments: Pack) -> Dependency? {
+    var arguments = arguments
+    return unsafe withUnsafeMutablePointer(to: &arguments) { unsafe lookUp(request, with: Arguments($0)) }
+  }
+
+  /// Looks up a dependency with arguments, or a fresh instance.
+  @_alwaysEmitIntoClient
+  func lookUp<Dependency>(_ request: LookupRequest, with arguments: Arguments? = nil) -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
     guard let context = context("link", isRequired: false, request) else { return nil }
-    var arguments = arguments
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe context.find(request, with: Arguments(arguments), for: asker, into: UnsafeMutableRawPointer($0))
-      }
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe context.find(request, with: arguments, for: asker, into: UnsafeMutableRawPointer($0))
     }
     return found
   }
@@ -36,18 +40,6 @@ extension UDIOrigin {
       }
     } catch { throw seen(error, at: request.site) }
     return found!
-  }
-
-  /// Looks up a fresh instance, without arguments.
-  @_alwaysEmitIntoClient
-  func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
-    request.reach.assertIsolation(Dependency.self)
-    guard let context = context("link", isRequired: false, request) else { return nil }
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.find(request, with: nil, for: asker, into: UnsafeMutableRawPointer($0))
-    }
-    return found
   }
 }
 
@@ -88,7 +80,7 @@ extension UDIContext {
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &found) {
       let memory = unsafe InstanceMemory($0)
-      let answer = arguments == nil ? answer(request, into: memory) : attemptToMake(request, into: memory)
+      let answer = arguments == nil ? attempt(request, into: memory) : attemptToMake(request, into: memory)
       try complete(answer, request, with: arguments, reports: false, into: memory)
     }
     guard let found else { throw ProviderFailure.nothing }

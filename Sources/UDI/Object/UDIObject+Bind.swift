@@ -129,10 +129,9 @@ extension UDIObject {
     let attachment = _attachedContext
     attachment.remember(owner: self)
     if contexts == nil || attachment.state.isGone {
-      let wanted = LookupRequest(
-        request.token.identity.read { $0.firstType }, request.reach, named: request.name, at: request.site)
       let verb = request.isMulti ? "multiBind" : "bind"
-      if attachment.effectiveContext(verb, self, wanted.keyText, at: request.site) == nil { return }
+      let key = describeKey(request.token.identity.object.text, request.name?.description)
+      if attachment.effectiveContext(verb, self, key, at: request.site) == nil { return }
     }
     guard let contexts else { return attachment.bind(request, in: nil) }
     for context in contexts { attachment.bind(request, in: context) }

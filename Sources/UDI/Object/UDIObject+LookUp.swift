@@ -108,7 +108,9 @@ extension UDIAttachment {
     into memory: UnsafeMutableRawPointer
   ) throws {
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    let context = try context ?? contextForLink(requiredFor: "require", request, for: owner)
+    let origin = UDIOrigin.object(self, owner)
+    // With `??`, the compiler (Swift 6.3) would lose the error in debug builds.
+    let context = if let context { context } else { try origin.context(requiredFor: "require", request) }
     let memory = unsafe InstanceMemory(address: memory)
     if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {

@@ -35,7 +35,7 @@ extension UDIContext {
     let done = change { node, garbage in
       var done = false
       if node.treeLocked.state == .closing { return false }
-      if let binding = node.ownBinding(identity) {
+      if let binding = node.heldBinding(identity) {
         binding.takeOut(&garbage)
         done = true
       }

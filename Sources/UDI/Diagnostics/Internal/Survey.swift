@@ -128,7 +128,7 @@ final class Survey {
 
   /// The entries of the given node under the given key, whether their objects are alive or not.
   private func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
-    let entries: [Entry?] = [node.override(key.id), node.ownBinding(key), node.provider(key.id)]
+    let entries: [Entry?] = [node.override(key.id), node.heldBinding(key), node.provider(key.id)]
     return entries.compactMap(\.self).map { Sighting($0, &garbage) }
   }
 

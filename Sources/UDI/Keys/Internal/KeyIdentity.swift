@@ -6,7 +6,7 @@
 ///
 /// An entry holds its key.
 package class KeyIdentity: @unchecked Sendable {
-  // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
+  // Unchecked: every instance is a `TypeIdentity`, a `NamedKey` or a `ScopeKey`, which have only atomics and constants that are
   // `Sendable`.
 
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s.
@@ -27,21 +27,10 @@ package class KeyIdentity: @unchecked Sendable {
 
   package final var typeName: String { type.text }
 
-  final var type: TypeIdentity {
-    // The cast is safe: without either bit, this is a `TypeIdentity`.
-    namedKey?.read { $0.typeReference.object } ?? scopeKey?.original.type
-      ?? (unsafe unsafeDowncast(self, to: TypeIdentity.self))
-  }
+  // The cast is safe: `NamedKey` and `ScopeKey` override this, and every other key is a `TypeIdentity`.
+  var type: TypeIdentity { unsafe unsafeDowncast(self, to: TypeIdentity.self) }
 
-  package final var name: UDIName? { namedKey?.read { $0.givenName } ?? scopeKey?.original.name }
-
-  private final var namedKey: Unretained<NamedKey>? {
-    id & Self.namedBit == 0 ? nil : unsafe Unretained(address: Unretained(self).address)
-  }
-
-  private final var scopeKey: ScopeKey? {
-    id & (Self.namedBit | Self.scopeBit) == Self.scopeBit ? unsafe unsafeDowncast(self, to: ScopeKey.self) : nil
-  }
+  package var name: UDIName? { nil }
 }
 
 /// The key under which scopes keep the instances of one provider, in the tables of their providers (`ScopeKeeper`). No
@@ -50,7 +39,9 @@ final class ScopeKey: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds a constant.
 
   /// The key that the provider is registered under.
-  let original: KeyIdentity
+  private let original: KeyIdentity
+  override var type: TypeIdentity { original.type }
+  override var name: UDIName? { original.name }
 
   /// - Parameter number: The provider's id.
   init(_ original: KeyIdentity, _ number: UInt) {

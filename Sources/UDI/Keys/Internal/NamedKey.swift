@@ -4,9 +4,11 @@ import Synchronization
 final class NamedKey: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants that are `Sendable`.
 
-  /// The type. The reference need not hold it, because a `TypeIdentity` is never freed.
-  let typeReference: Unretained<TypeIdentity>
-  let givenName: UDIName
+  /// The reference need not hold the type, because a `TypeIdentity` is never freed.
+  private let typeReference: Unretained<TypeIdentity>
+  private let givenName: UDIName
+  override var type: TypeIdentity { typeReference.object }
+  override var name: UDIName? { givenName }
 
   private init(id: UInt64, type: TypeIdentity, name: UDIName) {
     typeReference = Unretained(type)

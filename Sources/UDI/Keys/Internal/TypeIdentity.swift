@@ -23,8 +23,6 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   let isPlain = Atomic<Bool>(false)
   /// Whether the type is known to be a class that conforms to `UDIObject`.
   let isMember = Atomic<Bool>(false)
-  /// The address of the `WrappedProperties`, if the type is a class that has been asked for them; otherwise 0.
-  let wrappedProperties = Atomic<UInt>(0)
   /// The text that `String(reflecting:)` returns for the type. It is not stored here, because the runtime stores it
   /// already.
   // `_typeName` returns the same text as `String(reflecting:)`, but faster: `String(reflecting:)` first searches all

@@ -7,7 +7,7 @@ extension Node {
   /// keeps.
   func register(_ provider: Provider, _ garbage: inout Garbage) {
     provider.enter(self)
-    if treeLocked.bindings.heldCount > 0, let binding = ownBinding(provider.key) {
+    if treeLocked.bindings.heldCount > 0, let binding = heldBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
         garbage.add(object, of: binding)

@@ -147,27 +147,10 @@ class WeakEntry: @unchecked Sendable {
 
   /// The object as `Value`, the type that it was stored under; nil if the object has been released.
   final func load<Value>(as type: Value.Type) -> Value? {
+    guard let object, form.isComplete else { return object as? Value }
     var value: Value?
-    _ = unsafe withUnsafeMutablePointer(to: &value) { unsafe load(as: type, into: UnsafeMutableRawPointer($0)) }
+    unsafe withUnsafeMutablePointer(to: &value) { unsafe form.write(object, to: UnsafeMutableRawPointer($0)) }
     return value
-  }
-
-  /// If the object is alive, writes it to memory as the type that it was stored under.
-  ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil.
-  /// - Returns: Whether a value was written.
-  final func load(as type: Any.Type, into memory: UnsafeMutableRawPointer) -> Bool {
-    guard let object else { return false }
-    if form.isComplete {
-      unsafe form.write(object, to: memory)
-      return true
-    }
-    func cast<Value>(to type: Value.Type) -> Bool {
-      let value = object as? Value
-      unsafe memory.assumingMemoryBound(to: Value?.self).pointee = value
-      return value != nil
-    }
-    return _openExistential(type, do: cast)
   }
 }
 

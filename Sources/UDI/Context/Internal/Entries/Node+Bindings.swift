@@ -46,15 +46,6 @@ extension Node {
     treeLocked.bindings.entry(forKey: Unretained(key))?.binding
   }
 
-  /// Does the same as `heldBinding`, usually without searching the dictionary: the slot shows the binding, unless an
-  /// override hides it.
-  func ownBinding(_ key: KeyIdentity) -> Binding? {
-    guard let entry = ownEntry(key.id), entry.read({ $0.kind }) == .binding else {
-      return hasOverrides ? heldBinding(key) : nil
-    }
-    return unsafe unsafeDowncast(entry.object, to: Binding.self)
-  }
-
   /// The entry with which this node itself answers, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {
     guard let slot = shared.slots.find(key), slot.element.state.depth == 0 else { return nil }

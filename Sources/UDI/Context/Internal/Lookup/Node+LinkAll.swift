@@ -98,10 +98,11 @@ extension Node {
       for reference in self.entries(under: keyIDs(of: type, search), search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
-        node.keepTrackOfContext()
+        // User code gets the registration, which has to name the context, even after moves.
+        if let context = node.treeLocked.heldContext { node.remember(context) }
         // The slot's entry only shows that there is something: it might be an override or a kept instance, and it might
         // hide a provider.
-        if let binding = node.ownBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
+        if let binding = node.heldBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }
@@ -191,9 +192,9 @@ extension Node {
 extension ContiguousArray {
   /// Sorts the elements from a position on by their ranks. Often they are in order already.
   fileprivate mutating func sort(from start: Int, by rank: (Element) -> UInt64) {
-    let ranks = self[start...].map(rank)
-    if zip(ranks, ranks.dropFirst()).allSatisfy(<=) { return }
+    if indices.dropFirst(start + 1).allSatisfy({ rank(self[$0 - 1]) <= rank(self[$0]) }) { return }
     let unsorted = ContiguousArray(self[start...])
-    for (index, position) in positions(inOrderOf: ranks).enumerated() { self[start + index] = unsorted[position] }
+    let positions = positions(inOrderOf: unsorted.map(rank))
+    for (index, position) in positions.enumerated() { self[start + index] = unsorted[position] }
   }
 }

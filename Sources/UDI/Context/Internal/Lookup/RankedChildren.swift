@@ -5,10 +5,8 @@
 enum RankedChildren {
   case none
   case one(Node)
-  /// Two to `RankedBlocks.limit` children, in the order of their ranks.
-  case few(ContiguousArray<RankedChild>)
-  /// More than `RankedBlocks.limit` children, or fewer after removals (see `RankedBlocks.few`).
-  case many(RankedBlocks)
+  /// Two or more children.
+  case several(RankedBlocks)
 
   var isEmpty: Bool {
     if case .none = self { true } else { false }
@@ -22,8 +20,7 @@ enum RankedChildren {
     switch self {
     case .none: nil
     case .one(let child): child
-    case .few(let children): children[0].node
-    case .many(let blocks): blocks.first
+    case .several(let blocks): blocks.first
     }
   }
 
@@ -32,8 +29,7 @@ enum RankedChildren {
     switch self {
     case .none: break
     case .one(let child): body(child)
-    case .few(let children): for child in children { body(child.node) }
-    case .many(let blocks): blocks.forEach(body)
+    case .several(let blocks): blocks.forEach(body)
     }
   }
 
@@ -41,31 +37,18 @@ enum RankedChildren {
   ///
   /// - Parameter rankOf: Returns a child's current rank. Called only if there is exactly one other child.
   mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
-    let new = (rank: rank, node: child)
     switch self {
     case .none:
       self = .one(child)
-    case .one(let child):
-      let other = (rank: rankOf(child), node: child)
-      self = .few(other.rank < rank ? [other, new] : [new, other])
-    case .few(var children):
-      // The array is taken out of the enum first, so that it is changed in place and not copied.
+    case .one(let other):
+      var blocks = RankedBlocks((rankOf(other), other))
+      blocks.insert((rank, child))
+      self = .several(blocks)
+    case .several(var blocks):
+      // The blocks are taken out of the enum first, so that they are changed in place and not copied.
       self = .none
-      if children.count == RankedBlocks.limit {
-        var blocks = RankedBlocks(children)
-        blocks.insert(new)
-        self = .many(blocks)
-        return
-      }
-      // The capacity grows by half instead of doubling, to save memory: there can be one such array for each key at
-      // each context.
-      if children.count == children.capacity { children.reserveCapacity(children.count + children.count / 2 + 1) }
-      children.insert(new, at: children.partition { $0.rank < rank })
-      self = .few(children)
-    case .many(var blocks):
-      self = .none
-      blocks.insert(new)
-      self = .many(blocks)
+      blocks.insert((rank, child))
+      self = .several(blocks)
     }
   }
 
@@ -74,25 +57,15 @@ enum RankedChildren {
     switch self {
     case .none: break
     case .one: self = .none
-    case .few(var children):
-      self = .none
-      let index = children.partition { $0.rank < rank }
-      children.remove(at: index)
-      self = RankedChildren(children)
-    case .many(var blocks):
+    case .several(var blocks):
       self = .none
       blocks.remove(at: rank)
-      self = blocks.few.map { RankedChildren($0) } ?? .many(blocks)
+      self = blocks.only.map { .one($0) } ?? .several(blocks)
     }
-  }
-
-  /// Wraps children, of which there must be at least one and at most `RankedBlocks.limit`.
-  private init(_ children: ContiguousArray<RankedChild>) {
-    self = children.count == 1 ? .one(children[0].node) : .few(children)
   }
 }
 
-/// Many children, in sorted blocks of at most 64.
+/// Children in sorted blocks of at most 64. There is at least one child.
 ///
 /// The order is reversed, both in the list of blocks and in each block, so that the nearest child comes last. Usually
 /// this is the child that is removed next: lookups find the object that it leads to, and when that object is released,
@@ -101,21 +74,17 @@ enum RankedChildren {
 /// Complexity: O(log n) to find a position. Inserting or removing a child there moves part of one block, and sometimes
 /// part of the list of blocks.
 struct RankedBlocks {
-  static var limit: Int { 64 }
+  private static var limit: Int { 64 }
 
   /// No block is empty.
   private var blocks: ContiguousArray<ContiguousArray<RankedChild>>
 
-  /// - Parameter children: The children, the nearest first.
-  init(_ children: ContiguousArray<RankedChild>) { blocks = [ContiguousArray(children.reversed())] }
+  init(_ child: RankedChild) { blocks = [[child]] }
 
   var first: Node? { blocks.last?.last?.node }
 
-  /// The children, the nearest first, if there are few enough for a simple array. The limit is half a block rather than
-  /// a whole one, so that the form does not change back and forth when one child comes and goes repeatedly.
-  var few: ContiguousArray<RankedChild>? {
-    blocks.count == 1 && blocks[0].count <= Self.limit / 2 ? ContiguousArray(blocks[0].reversed()) : nil
-  }
+  /// The child, if there is only one.
+  var only: Node? { blocks.count == 1 && blocks[0].count == 1 ? blocks[0][0].node : nil }
 
   func forEach(_ body: (Node) -> Void) {
     for block in blocks.reversed() { for child in block.reversed() { body(child.node) } }

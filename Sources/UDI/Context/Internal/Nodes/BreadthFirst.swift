@@ -8,11 +8,10 @@ struct BreadthFirst: Sequence, IteratorProtocol {
 
   /// The nodes that have been returned.
   private var nodes: ContiguousArray<Node> = []
-  /// The position, in `nodes`, of the node whose children are being returned.
-  private var parent = 0
-  /// The next of these children.
+  /// The position, in `nodes`, of the node whose children are being returned; -1 before the first node is returned.
+  private var parent = -1
+  /// The next of these children, or the first node.
   private var child: Node?
-  private let start: Node
   private let entersScopes: Bool
   private let omitted: Node?
   /// How many more nodes may be visited, including nodes that are not returned.
@@ -26,30 +25,23 @@ struct BreadthFirst: Sequence, IteratorProtocol {
   ///   - omitted: A node to skip, together with everything below it.
   ///   - limit: The largest number of nodes to visit, including nodes that are skipped.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
-    self.start = start
+    child = start
     self.entersScopes = entersScopes
     self.omitted = omitted
     rest = limit
   }
 
   mutating func next() -> Element? {
-    if nodes.isEmpty {
-      isCutShort = rest == 0
-      if isCutShort { return nil }
-      rest -= 1
-      nodes.append(start)
-      child = start.treeLocked.firstChild
-      return (start, parent: nil)
-    }
     while true {
       while let node = child {
         isCutShort = rest == 0
         if isCutShort { return nil }
         rest -= 1
-        child = node.treeLocked.nextSibling
-        if node == omitted || node.treeLocked.isScope && !entersScopes { continue }
+        let isFirst = nodes.isEmpty
+        child = isFirst ? nil : node.treeLocked.nextSibling
+        if !isFirst, node == omitted || node.treeLocked.isScope && !entersScopes { continue }
         nodes.append(node)
-        return (node, parent)
+        return (node, isFirst ? nil : parent)
       }
       parent += 1
       guard parent < nodes.count else { return nil }

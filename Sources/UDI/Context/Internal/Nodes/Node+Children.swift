@@ -2,33 +2,18 @@
 extension Node {
   func child(tagged tag: String) -> Node? {
     guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element }
-    var next = treeLocked.firstChild
-    while let child = next {
-      if child.tag == tag { return child }
-      next = child.treeLocked.nextSibling
-    }
-    return nil
+    return children.first { $0.tag == tag }
   }
 
   /// As long as there have not been more children than this, they are searched for a tag one by one. Then a table is
   /// made.
   private static var fewChildren: Int { 8 }
 
-  private var hasMoreThanFewChildren: Bool {
-    var next = treeLocked.firstChild
-    for _ in 0..<Self.fewChildren {
-      guard let child = next else { return false }
-      next = child.treeLocked.nextSibling
-    }
-    return next != nil
-  }
-
-  /// Calls `body` with each child, in the order in which they were added.
-  func forEachChild(_ body: (Node) -> Void) {
-    var next = treeLocked.firstChild
-    while let child = next {
-      next = child.treeLocked.nextSibling
-      body(child)
+  /// The children, in the order in which they were added. A child that has been returned may be removed.
+  var children: UnfoldSequence<Node, Node?> {
+    sequence(state: treeLocked.firstChild) { next in
+      defer { next = next?.treeLocked.nextSibling }
+      return next
     }
   }
 
@@ -118,20 +103,14 @@ extension Node {
   /// Stores a weak reference to the node's context, so that `context` returns it also while the node has no parent.
   /// Call this, for example, when the node gets children, or providers while it has no parent.
   func remember(_ context: UDIContext) {
-    guard treeLocked.noting != .done else { return }
-    treeLocked.noting = .done
+    if treeLocked.remembersContext { return }
+    treeLocked.remembersContext = true
     treeLocked.rootContext = context
   }
 
   /// Stores a reference to the context of a node that has just lost its parent, if the context will be needed.
   func rememberWithoutParent(_ context: UDIContext) {
-    if hasChildren || treeLocked.noting == .withoutParent || hasProvidersHeldElsewhere { remember(context) }
-  }
-
-  /// Makes sure that `context` returns the context as long as it lives, even after moves. Call this only if the context
-  /// is held by a parent, or if a reference to it has been stored (`remember`).
-  func keepTrackOfContext() {
-    if treeLocked.noting == .notYet { treeLocked.noting = .withoutParent }
+    if hasChildren || hasProvidersHeldElsewhere { remember(context) }
   }
 
   private func link(_ child: Node) {
@@ -141,8 +120,8 @@ extension Node {
     treeLocked.lastChild = child
     if !treeLocked.childrenByTag.isEmpty {
       treeLocked.childrenByTag.insert(child)
-    } else if hasMoreThanFewChildren {
-      forEachChild { treeLocked.childrenByTag.insert($0, initialCapacity: 16) }
+    } else if children.dropFirst(Self.fewChildren).contains(child) {
+      for child in children { treeLocked.childrenByTag.insert(child, initialCapacity: 16) }
     }
   }
 

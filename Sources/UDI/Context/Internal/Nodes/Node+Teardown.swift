@@ -110,11 +110,9 @@ extension Node {
   /// - Returns: The children, the last one first.
   private func orphanChildren(goingOnAt above: Node?) -> [UDIContext] {
     var children: [UDIContext] = []
-    forEachChild { child in
+    for child in self.children {
       child.lock.withLockInlined { child.shared.parent = nil }
       child.treeLocked.hasLostParent = true
-      child.treeLocked.previousSibling = nil
-      child.treeLocked.nextSibling = nil
       child.goOn(at: above)
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
       if let context = child.treeLocked.heldContext.take() {

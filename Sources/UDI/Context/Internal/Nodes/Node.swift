@@ -16,11 +16,9 @@ package struct Node: Hashable, @unchecked Sendable {
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
   /// different locks guard them, and because the thread sanitizer treats a change of one field as an access to the
   /// whole struct.
-  private let memory: Unmanaged<Memory>
-
-  /// This class has no objects. It only gives the pointer to the memory the type of a class reference, which leaves
-  /// some bits unused. An enum that contains a node, such as `RankedChildren`, uses these bits to store its case.
-  private final class Memory {}
+  // There is no object at this address. The type of a class reference leaves some bits unused, and an enum that
+  // contains a node, such as `RankedChildren`, uses them to store its case.
+  private let memory: Unmanaged<AnyObject>
 
   /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach
   /// the node (see `Tree.swift`). Read it under either lock.
@@ -48,8 +46,8 @@ package struct Node: Hashable, @unchecked Sendable {
     var sequence: UInt64 = 0
     /// The serial number of the next entry. Serial numbers give the order of registration in this context.
     var nextSerial: UInt32 = 0
-    /// Whether `rootContext` is set, and if not, when it will be.
-    var noting = ContextNoting.notYet
+    /// Whether `rootContext` has been set.
+    var remembersContext = false
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
     /// Whether closing the context might take time, because it has had a provider with a closer or with an asynchronous
@@ -85,8 +83,8 @@ package struct Node: Hashable, @unchecked Sendable {
     /// The properties that only a few contexts need; nil as long as this context has needed none.
     private(set) var extras: NodeExtras?
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
-    /// holds the context.) This is set only when it is needed (`ContextNoting`), because a weak reference costs memory
-    /// and makes every later retain of the context slower.
+    /// holds the context.) This is set only when it is needed (`remember`), because a weak reference costs memory and
+    /// makes every later retain of the context slower.
     weak var rootContext: UDIContext?
 
     // These properties come last, because changes to siblings write them.
@@ -207,8 +205,8 @@ extension Node {
   @inline(__always)
   var hasOverrides: Bool { treeLocked.extras?.overrides.isEmpty == false }
 
-  /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or whose
-  /// `noting` is `done`.
+  /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or that
+  /// remember it.
   package var context: UDIContext? { treeLocked.heldContext ?? treeLocked.rootContext }
 }
 
@@ -226,14 +224,4 @@ enum NodeState: UInt8 {
 
   /// Whether the context is being closed or is closed.
   var isEnding: Bool { rawValue >= NodeState.closing.rawValue }
-}
-
-/// When a node stores a reference to its context in `rootContext`.
-enum ContextNoting: UInt8 {
-  /// When `remember` is called: for example, when the node gets children, or providers while it has no parent.
-  case notYet
-  /// As soon as the node has no parent. User code holds a registration, which has to name the context.
-  case withoutParent
-  /// The reference has been stored.
-  case done
 }

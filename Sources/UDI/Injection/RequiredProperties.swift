@@ -1,56 +1,39 @@
-import Synchronization
-
-/// The properties of a class that have a certain property wrapper.
+/// The properties of a class that have the wrapper `Required`.
 ///
 /// They are found in the runtime's description of the class (Type Metadata, in the Swift repository:
 /// docs/ABI/TypeMetadata.rst). There is no other way: a wrapper is told which object it belongs to only when its
 /// property is read or set.
-final class WrappedProperties: Sendable {
-  struct Property {
-    let name: String
-    /// Where an object stores the property's wrapper, in bytes.
-    let offset: Int
-  }
+final class RequiredProperties {
+  /// A property, and where an object stores its wrapper, in bytes.
+  typealias Property = (name: String, offset: Int)
 
-  private let type: ObjectIdentifier
   let all: [Property]
   /// The properties that may be used by the code that attaches an object: none if the class is an actor.
   let usableFromOutside: [Property]
 
-  private init(of type: AnyClass, _ all: [Property], isActor: Bool) {
-    self.type = ObjectIdentifier(type)
-    self.all = all
-    usableFromOutside = isActor ? [] : all
-  }
+  private static let lock = Lock()
+  /// The properties of each class that has been asked for them, by the class's address. Guarded by `lock`.
+  private nonisolated(unsafe) static var known = ObjectTable<RequiredProperties>()
 
   /// Finds the properties of a class and of its superclasses, normally once for each class. There are none if the
   /// compiler was told to leave the names and types of properties out of the program.
-  ///
-  /// - Parameter wrapper: The wrapper, with any arguments if it is generic. It must be the same in each call.
-  static func of(_ type: AnyClass, wrapper: Any.Type) -> WrappedProperties {
-    let identity = TypeToken.of(type).identity
-    let address = identity.read { $0.wrappedProperties.load(ordering: .acquiring) }
-    // What is stored below is never released, and neither is the identity. Classes with the same text have one
-    // identity, but not the same layout: a program might load two images with modules of the same name.
-    if address != 0, let known = unsafe Optional(Unretained<WrappedProperties>(address: address).object),
-      known.type == ObjectIdentifier(type)
-    {
-      return known
-    }
+  static func of(_ type: AnyClass) -> RequiredProperties {
+    let address = UInt64(UInt(bitPattern: ObjectIdentifier(type)))
+    if let known = lock.withLock({ unsafe known[address] }) { return known }
+    let found = RequiredProperties(of: type)
+    lock.withLock { unsafe known[address] = found }
+    return found
+  }
+
+  private init(of type: AnyClass) {
     var all: [Property] = []
     var next: AnyClass? = type
     while let type = next {
-      unsafe all += ClassDescription(type)?.properties(wrappedIn: wrapper) ?? []
+      unsafe all += ClassDescription(type)?.requiredProperties ?? []
       next = _getSuperclass(type)
     }
-    let found = WrappedProperties(of: type, all, isActor: unsafe ClassDescription(type)?.isActor ?? false)
-    let reference = Unretained(found)
-    let isFirst = identity.read {
-      $0.wrappedProperties.compareExchange(expected: 0, desired: reference.address, ordering: .releasing).exchanged
-    }
-    // Until this call returns, `found` is held in any case.
-    if isFirst { reference.retain() }
-    return found
+    self.all = all
+    usableFromOutside = unsafe ClassDescription(type)?.isActor == true ? [] : all
   }
 }
 
@@ -80,7 +63,7 @@ private struct ClassDescription {
 
   var isActor: Bool { unsafe address.load(as: UInt32.self) >> 23 & 1 == 1 }
 
-  func properties(wrappedIn wrapper: Any.Type) -> [WrappedProperties.Property] {
+  var requiredProperties: [RequiredProperties.Property] {
     guard let list = unsafe Self.target(address + 16) else { return [] }
     var offsets = unsafe metadata + Self.word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
     // If the superclass may change without this class being compiled again, the place is counted from where this
@@ -90,7 +73,7 @@ private struct ClassDescription {
       guard let bounds = unsafe Self.target(address + 24) else { return [] }
       unsafe offsets += bounds.load(as: Int.self)
     }
-    let wanted = unsafe unsafeBitCast(wrapper, to: UnsafeRawPointer.self)
+    let wanted = unsafe unsafeBitCast(Required<Never>.self as Any.Type, to: UnsafeRawPointer.self)
       .load(fromByteOffset: Self.word, as: UnsafeRawPointer.self)
     return unsafe (0..<Int(list.load(fromByteOffset: 12, as: UInt32.self))).compactMap { index in
       let record = unsafe list + 16 + 12 * index
@@ -103,9 +86,10 @@ private struct ClassDescription {
         unsafe (kind == 1 ? found : found.load(as: UnsafeRawPointer.self)) == wanted
       else { return nil }
       // The name of the property that stores a wrapper begins with an underscore.
-      return unsafe WrappedProperties.Property(
+      return unsafe (
         name: String(cString: name.assumingMemoryBound(to: CChar.self) + 1),
-        offset: offsets.load(fromByteOffset: Self.word * index, as: Int.self))
+        offset: offsets.load(fromByteOffset: Self.word * index, as: Int.self)
+      )
     }
   }
 
