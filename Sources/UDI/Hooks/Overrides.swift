@@ -61,12 +61,8 @@ extension Node {
   }
 
   /// Ends all overrides of the context, because the context is ending.
-  func endOverrides(in extras: NodeExtras, _ garbage: inout Garbage) {
-    for override in extras.overrides {
-      override.shown?.node = nil
-      garbage.add(override)
-    }
-    extras.overrides = []
+  func endOverrides(_ garbage: inout Garbage) {
+    while let override = treeLocked.extras?.overrides.last { end(override, &garbage) }
   }
 
   /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the

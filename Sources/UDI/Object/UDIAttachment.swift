@@ -121,7 +121,7 @@ extension UDIAttachment {
   ) -> UDIContext? {
     let context = effectiveContext(verb, owner, request.keyText, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
-      UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
+      UDIObserver.tell { .missed(UDIEvent.Missed(request, path: [], isRequired: isRequired)) }
     }
     return context
   }

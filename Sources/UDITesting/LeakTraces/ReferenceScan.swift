@@ -147,7 +147,7 @@ struct ReferenceScan {
       let payload = unsafe child(of: value, type: type, index: 0, name: &name, freeName: &freeName)
       let label = unsafe name.map { unsafe String(cString: $0) } ?? ""
       unsafe freeName?(name)
-      step(value is any AnyOptional ? "" : ".\(label)") { $0.scan(copy: payload) }
+      step(layout.isOptional ? "" : ".\(label)") { $0.scan(copy: payload) }
     }
     _openExistential(layout.type, do: scan)
   }
@@ -241,6 +241,3 @@ extension Dictionary: ScannedCollection {
     }
   }
 }
-
-private protocol AnyOptional {}
-extension Optional: AnyOptional {}
