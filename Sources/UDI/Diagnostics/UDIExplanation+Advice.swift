@@ -46,8 +46,6 @@ extension UDIExplanation {
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
-    case .notRegistered where doubt != nil:
-      "If one was bound, hold it for as long as it is needed. If none was, provide, bind or register one as \(type)."
     case .notRegistered:
       "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
     case .contextRemoved:

@@ -41,12 +41,9 @@ extension Node {
     }
     entry.node = self
     // In the order of registration, the override has the place of what it hides, if there is something.
-    if let hidden = heldBinding(override.key) ?? provider(override.keyID) {
-      entry.serial = hidden.serial
-    } else {
-      entry.serial = treeLocked.nextSerial
-      treeLocked.nextSerial &+= 1
-    }
+    let hidden = heldBinding(override.key) ?? provider(override.keyID)
+    entry.serial = hidden?.serial ?? treeLocked.nextSerial
+    treeLocked.nextSerial &+= 1
     treeLocked.ensureExtras().overrides.append(override)
     showOwn(override.key)
   }

@@ -160,7 +160,7 @@ extension UDIAttachment {
     }
     rememberClass(of: owner)
     if UDIRecording.isOn { AppContext.recordLookups() }
-    if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), UDIReporter.current.reportsUnattachedUse {
+    if UDIReporter.current.reportsUnattachedUse {
       UDIReporter.current.report(
         .unattached,
         """

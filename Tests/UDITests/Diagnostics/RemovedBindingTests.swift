@@ -312,7 +312,6 @@ struct RemovedBindingTests {
       let explanation = root.explain((any Service).self)
       #expect(!explanation.wasRecording)
       #expect(firstLine(of: explanation) == "No UDITests.Service is registered in this tree now. \(missing)")
-      #expect(explanation.advice?.hasPrefix("If one was bound, hold it") == true)
       // Each of these might look like the cause, but is not.
       let plain = Plain()
       root.bind(plain, as: (any Service).self, named: "x")
