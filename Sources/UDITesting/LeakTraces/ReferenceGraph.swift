@@ -20,7 +20,8 @@ final class ReferenceGraph {
   private(set) var nodes: [Node] = []
   private var indices: [UInt: Int] = [:]
 
-  private let fields = FieldCache()
+  /// The stored properties of the types that have been scanned.
+  private var fields: [ObjectIdentifier: [TypeLayout.Field]] = [:]
   /// Facts about each class that the search has met.
   private var classes: [ObjectIdentifier: ClassFacts] = [:]
 
@@ -128,7 +129,7 @@ final class ReferenceGraph {
   // MARK: - Edges
 
   private func edges(of node: Node) -> [Edge] {
-    var scan = ReferenceScan(fields)
+    var scan = ReferenceScan(fields(of:))
     let pointer = unsafe UnsafeRawPointer(bitPattern: node.address)!
     if let object = node.object {
       let (type, facts): (AnyClass, ClassFacts) = (type(of: object), facts(about: object))
@@ -152,6 +153,14 @@ final class ReferenceGraph {
       unsafe self.scan(pointer, &scan)
     }
     return scan.references.map { Edge(target: index(of: $0), steps: $0.steps) }
+  }
+
+  private func fields(of layout: TypeLayout) -> [TypeLayout.Field] {
+    let id = ObjectIdentifier(layout.type)
+    if let known = fields[id] { return known }
+    let found = layout.strongFields
+    fields[id] = found
+    return found
   }
 
   /// The edges to the children of a context, to its providers, and to the instances and closers that the providers
