@@ -131,22 +131,16 @@ nonisolated(nonsending) func withContext<Result>(
     // are released at once there, with all that they hold.
     let own = OwnContext()
     do {
-      let result = try await run(operation, in: own)
+      let result = try await OwnContext.$around.withValue(own) {
+        try await withAppContext(own.context) {
+          try await OwnContext.$inside.withValue(own) { try await operation(own.context, own) }
+        }
+      }
       await releaseOnMainActor(consume own)
       return result
     } catch {
       await releaseOnMainActor(consume own)
       throw error
-    }
-  }
-}
-
-nonisolated(nonsending) private func run<Result>(
-  _ operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result, in own: OwnContext
-) async rethrows -> Result {
-  try await OwnContext.$around.withValue(own) {
-    try await withAppContext(own.context) {
-      try await OwnContext.$inside.withValue(own) { try await operation(own.context, own) }
     }
   }
 }

@@ -220,7 +220,7 @@ struct CapturedContextTests {
       found.map(\.description) == [
         """
         The context "App / Session" is still alive. Its own provider of UDITestingTests.Cart named "x" \
-        in "App / Session / Page", registered at \(file):\(line), may hold it: use the context that the factory is given.
+        in "App / Session / Page", at \(file):\(line), may hold it: use the context that the factory is given.
         """
       ])
   }

@@ -202,9 +202,3 @@ extension UDIContext {
     return true
   }
 }
-
-/// Whether the object is an instance of the given type, which is known only at run time.
-func isInstance(_ type: Any.Type, _ object: AnyObject) -> Bool {
-  func isOne<Wanted>(_: Wanted.Type) -> Bool { object is Wanted }
-  return _openExistential(type, do: isOne)
-}

@@ -15,7 +15,7 @@ extension UDIContext {
     try change { (node, garbage) throws(UDITreeError) in
       try child.withNode { (childNode) throws(UDITreeError) in
         try node.adopt(childNode, child, context: self)
-        if AuditNotice.isOn { AuditNotice.note(.moved, child, in: child, &garbage) }
+        if AuditNotice.isOn { AuditNotice.note(child, isNew: false, in: child, &garbage) }
       }
       UDIAttachment.breakCircles(&garbage)
     }
@@ -46,7 +46,7 @@ extension UDIContext {
           childNode.treeLocked.ensureExtras().defaultLifetime = lifetime
         }
         try node.adopt(childNode, child, isNew: true, context: self)
-        if AuditNotice.isOn { AuditNotice.note(.made, child, in: child, &garbage) }
+        if AuditNotice.isOn { AuditNotice.note(child, isNew: true, in: child, &garbage) }
       }
     }
     return child

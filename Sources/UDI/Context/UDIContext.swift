@@ -30,7 +30,7 @@ public final class UDIContext: Sendable {
   /// - Throws: What `setUp` throws.
   public init(tag: String, search: UDISearch = .lineage, setUp: ((UDIContext) throws -> Void)? = nil) rethrows {
     node = Node(tag: tag, search: search)
-    if AuditNotice.isOn { change { _, garbage in AuditNotice.note(.made, self, in: self, &garbage) } }
+    if AuditNotice.isOn { change { _, garbage in AuditNotice.note(self, isNew: true, in: self, &garbage) } }
     if setUp != nil { isBeingSetUp = true }
     defer { if setUp != nil { isBeingSetUp = false } }
     try setUp?(self)

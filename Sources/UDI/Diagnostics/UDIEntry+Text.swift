@@ -26,11 +26,6 @@ extension UDIEntry {
   /// Whether this is a binding whose object a lookup does not find any more.
   package var isGone: Bool { kind == .dead || kind == .replaced || kind == .withdrawn }
 
-  /// A phrase for the object of a binding.
-  ///
-  /// - Parameter place: A phrase for the context, such as `in "App"`.
-  func bound(_ place: String) -> String { spelled("the \(object) bound \(place) at \(site)") }
-
   /// A phrase that says what a context has, for a list.
   ///
   /// - Parameter wanted: The key that the explanation is about. The phrase names the entry's own key only if it is a
@@ -63,7 +58,7 @@ extension UDIEntry {
   }
 
   /// A phrase that says whether this binding was withdrawn or replaced, and by which call.
-  var end: String {
+  private var end: String {
     guard let endFileID, let endLine else { return "withdrawn when the context that it was attached to ended" }
     return spelled("\(kind == .withdrawn ? "withdrawn by the bind" : "replaced") at \(endFileID):\(endLine)")
   }

@@ -9,7 +9,10 @@ extension UDIExplanation {
     case .dead:
       "Hold it for as long as it is needed, because a context does not. Or have the context own it: `provide` it."
     case .replaced:
-      "A context has one binding for each type and name. Bind one of the two under a name, or the first one again."
+      """
+      What took its place is gone, too. A context has one binding for each type and name: bind one of the two under a \
+      name, or the first one again.
+      """
     case .withdrawn(let place) where place.finding.endFileID == nil:
       "What an object binds elsewhere ends with the context that the object is attached to. Attach it to a lasting one."
     case .withdrawn: "`bind` moves an instance. To have it in both contexts, call `multiBind` for the second."
@@ -43,8 +46,6 @@ extension UDIExplanation {
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
-    case .notRegistered where doubt != nil:
-      "If one was bound, hold it for as long as it is needed. If none was, provide, bind or register one as \(type)."
     case .notRegistered:
       "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
     case .contextRemoved:

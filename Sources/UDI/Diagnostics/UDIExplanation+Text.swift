@@ -11,9 +11,8 @@ extension UDIExplanation: CustomStringConvertible {
   private var need: String? {
     if dependents.isEmpty { return nil }
     let others = dependents.count - Self.namedDependents
-    let names = dependents.prefix(Self.namedDependents).map(\.phrase) + (others > 0 ? [spelled("\(others) more")] : [])
-    let first = names.dropLast().joined(separator: ", ")
-    return spelled("Needed by \(first)\(names.count > 1 ? " and " : "")\(names.last ?? "")")
+    let names = dependents.prefix(Self.namedDependents).map(\.phrase).joined(separator: ", ")
+    return spelled("Needed by \(names)\(others > 0 ? spelled(" and \(others) more") : "")")
   }
 
   /// The largest number of dependents that the description names.
@@ -40,33 +39,19 @@ extension UDIExplanation: CustomStringConvertible {
     case .cameLater(let place): "\(key) was not there when it was looked up. It is now: \(place.registered)."
     case .dead(let place):
       """
-      \(key) has died: \(place.finding.bound("in \(place.context)"))\(place.finding.attachment) is gone, because \
-      nothing held it.
+      \(key) has died: the \(place.finding.object) bound in \(place.context) at \(place.finding.site)\
+      \(place.finding.attachment) is gone, because nothing held it.
       """
-    case .replaced(let place):
-      """
-      \(key) is no longer in \(place.context): \(place.finding.bound("there"))\
-      \(place.finding.isAlive ? ", which is still alive," : "") was \(place.finding.end), and the object that was \
-      bound in its place is gone.
-      """
-    case .withdrawn(let place):
-      """
-      \(key) is no longer in \(place.context): \(place.finding.bound("there")) was \(place.finding.end)\
-      \(place.finding.endFileID == nil ? "" : "; `multiBind` keeps both").
-      """
+    case .replaced(let place), .withdrawn(let place):
+      "\(key) is no longer in \(place.context): \(place.finding.listed(for: key))."
     case .otherNames(let names):
       "No \(type) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
-    case .otherType(let place) where place.finding.kind == .provider:
-      "No \(key) is registered \(range), but \(place.provider), makes one."
     case .otherType(let place):
-      """
-      No \(key) is registered \(range), but the \(place.finding.object) in \(place.context) is one: it is registered \
-      as \(place.finding.key), at \(place.finding.site).
-      """
+      "No \(key) is registered \(range), but there is one in \(place.context): \(place.finding.listed(for: key))."
     case .moreGeneralType(let place):
       """
-      No \(key) is registered \(range), but \(place.provider), may make one: a \(type) is a \
-      \(describeType(place.finding.typeName)).
+      No \(key) is registered \(range), but there may be one in \(place.context), because a \(type) is a \
+      \(describeType(place.finding.typeName)): \(place.finding.listed(for: key)).
       """
     case .outOfReach(let place):
       "\(key) is out of reach: it is \(place.registered), and was looked for \(range)."
@@ -118,11 +103,8 @@ extension UDIExplanation: CustomStringConvertible {
   }
 
   private var describeEquallyNear: String {
-    let others = equallyNear
-    guard let other = others.first?.context else { return "" }
-    let bound = contexts.count < Self.enoughContexts ? "" : " or more"
-    let rest = others.count == 1 ? "" : spelled(", and \(others.count - 1)\(bound) elsewhere")
-    return spelled(" Another one is equally near, in \(other)\(rest): the branch that was added first comes first.")
+    guard let other = equallyNear.first?.context else { return "" }
+    return spelled(" Another one is equally near, in \(other): the branch that was added first comes first.")
   }
 
   /// A phrase for the contexts where the lookup looks.
@@ -137,8 +119,8 @@ extension UDIExplanation: CustomStringConvertible {
     return spelled("in \(quoted(fullPath))\(directions)")
   }
 
-  private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
   private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
+  private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
 }
 
 // MARK: - The contexts
@@ -179,7 +161,4 @@ extension UDIExplanation {
 extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
   fileprivate var registered: String { spelled("registered in \(context), at \(finding.site)") }
-  fileprivate var provider: String {
-    spelled("the provider of \(finding.key) in \(context), registered at \(finding.site)")
-  }
 }

@@ -43,10 +43,7 @@ extension UDILinkError.Step {
 extension UDILinkError {
   /// Whether there is no such dependency, so an optional parameter gets nil: the lookup found no provider, or the
   /// provider's factory returned nil. False if the provider could not give an instance for another reason.
-  var isAbsence: Bool {
-    if case .factoryReturnedNil = explanation.cause { return chain.count == 1 }
-    return chain.count == 1 && explanation.failedProvider == nil
-  }
+  var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || explanation.failedProvider == nil) }
 }
 
 extension UDIExplanation {

@@ -91,12 +91,9 @@ extension UDILinkError: CustomStringConvertible {
 
   /// A sentence that says who needs the dependency.
   private var demand: String? {
-    switch cause {
     // In these cases, the cause already says who needs the dependency.
-    case .cycle: return nil
-    case .unattached where chain.count == 2: return nil
-    default: break
-    }
+    if case .cycle = cause { return nil }
+    if case .unattached = cause, chain.count == 2 { return nil }
     guard let asker = chain.dropLast().last else { return nil }
     let parameter = asker.parameter.map { spelled(" as parameter \($0) of its initialiser") } ?? ""
     var others = chain.dropLast(2).reversed().map { spelled(", for \($0.label)") }

@@ -19,9 +19,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    var values: [Any] = []
-    repeat values.append(each arguments)
-    return _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: values)
+    _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: repeat each arguments)
   }
 
   /// Explains the result of a lookup by a key.
@@ -32,7 +30,7 @@ extension UDILinking {
   /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: The same as for ``explain(_:named:search:with:)``.
   public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(Dependency.self, .anywhere, named: key.name, search: search), with: [])
+    _origin.explanation(of: LookupRequest(Dependency.self, .anywhere, named: key.name, search: search))
   }
 
   // MARK: - For types that are not Sendable
@@ -42,28 +40,30 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    var values: [Any] = []
-    repeat values.append(each arguments)
-    return _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: values)
+    _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: repeat each arguments)
   }
 
   /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
   public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(Dependency.self, .mainActor, named: key.name, search: search), with: [])
+    _origin.explanation(of: LookupRequest(Dependency.self, .mainActor, named: key.name, search: search))
   }
 }
 
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  fileprivate func explanation(of request: LookupRequest, with arguments: [Any]) -> UDIExplanation {
+  fileprivate func explanation<each Argument>(
+    of request: LookupRequest, with arguments: repeat each Argument
+  ) -> UDIExplanation {
+    var values: [Any] = []
+    repeat values.append(each arguments)
     switch self {
-    case .context(let context): return context.explanation(of: request, with: arguments)
+    case .context(let context): return context.explanation(of: request, with: values)
     case .object(let attachment, let owner):
       let (context, isGone) = attachment.state
-      if let context { return context.explanation(of: request, with: arguments) }
+      if let context { return context.explanation(of: request, with: values) }
       if isGone { return attachment.explanationOfAbsence(request) }
-      return AppContext.explanation(of: request, with: arguments).blaming(unattached: Swift.type(of: owner))
+      return AppContext.explanation(of: request, with: values).blaming(unattached: Swift.type(of: owner))
     }
   }
 }

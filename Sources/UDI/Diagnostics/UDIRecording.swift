@@ -7,7 +7,8 @@ import Synchronization
 /// is bound in its place, when it is withdrawn because its instance is bound in another context, and when it is
 /// withdrawn because the object that had bound it with `multiBind` was attached to a context that has ended. The record
 /// contains the binding's type and name, its context, the line that made it, the time of its removal, and the line that
-/// replaced or withdrew it, if there is one. If there are more than ``capacity`` records, the oldest are dropped.
+/// replaced or withdrew it, if there is one. It is dropped when something is bound there again under the same type and
+/// name. If there are more than ``capacity`` records, the oldest are dropped.
 ///
 /// The records of who needs what are for `UDISnapshot.uses`, in `UDIInspector`, and ``UDIExplanation/dependents``.
 /// While recording is on, the library records
@@ -53,7 +54,4 @@ public enum UDIRecording {
 
   /// The largest number of records of who needs what, for all contexts together.
   public static var capacityOfUses: Int { 4096 }
-
-  /// The largest number of records of removed bindings, for one key in one context, that a `bind` under this key keeps.
-  static var capacityOfKey: Int { 8 }
 }

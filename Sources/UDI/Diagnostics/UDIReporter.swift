@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A closure to which misuse of the library is reported.
 ///
 /// Reports go to the task's reporter if ``withReporter(_:operation:)`` has set one, and otherwise to ``process``, the
@@ -29,7 +27,6 @@ public struct UDIReporter: Sendable {
   public init(reportsUnattachedUse: Bool = false, _ report: @escaping @Sendable (UDIMisuse) -> Void) {
     self.reportsUnattachedUse = reportsUnattachedUse
     body = report
-    if reportsUnattachedUse { Self.someReportUnattachedUse.store(true, ordering: .relaxed) }
   }
 
   /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.
@@ -51,9 +48,6 @@ public struct UDIReporter: Sendable {
 
   /// The reporter for misuse by the current code: the task's, or that of the process if the task has none.
   package static var current: UDIReporter { scoped.current }
-
-  /// Whether any reporter has been made that reports unattached use. While there is none, reporters need not be asked.
-  static let someReportUnattachedUse = Atomic<Bool>(false)
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: UDICallSite) {
     report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))

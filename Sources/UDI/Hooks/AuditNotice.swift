@@ -1,36 +1,19 @@
 package import Synchronization
 
-/// What leak audits are told about an object or a context. Audits are in `UDITesting`; while none is running, checking
-/// `isOn` is all that the library does for them.
+/// What leak audits are told: that something happens to an object or a context. Audits are in `UDITesting`; while none
+/// is running, checking `isOn` is all that the library does for them.
 ///
 /// Notices are sent and received under the tree lock, so a receiver must not run user code or release an object.
 package struct AuditNotice {
-  package enum Kind {
-    /// An object is being bound, a provider keeps it from now on, or it is about to be attached to the context.
-    case added
-    /// An object is attached to the context, or bound in it.
-    case present
-    /// A context has been made.
-    case made
-    /// A context has a new parent, or a new place among its siblings.
-    case moved
-    /// The object is an instance that a provider keeps strongly.
-    case owned
-    /// The object is a provider with a factory.
-    case provider
-    /// The object is an alias of a provider.
-    case alias
-    /// The object is a provider's closer, which holds a user's closure.
-    case closer
-    /// The object is the user's storage of a provider, an `any UDIStorage`.
-    case storage
-  }
-
-  package let kind: Kind
+  /// An object that takes part in the tree, or a context.
   package let object: AnyObject
+  /// Whether the object is being bound, a provider keeps it from now on, it is about to be attached to the context, or
+  /// it is a context that has been made. Otherwise, it was attached to the context or bound there before, or it is a
+  /// context that has been moved.
+  package let isNew: Bool
   /// The node of the context that the notice is about.
   package let node: Node
-  /// The context; nil if it is going away, and in what `Node.contents` lists.
+  /// The context; nil if it is going away.
   package let context: UDIContext?
   /// Where the object may be released. If it was only attached, this is not known, so the main actor is assumed.
   package var reach = UDIReach.mainActor
@@ -65,7 +48,10 @@ extension AuditNotice {
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
-    AuditNotice(.added, object, as: entry, in: node, context: node.context, &garbage).send(&garbage)
+    let registered = (entry.registeredEntry ?? entry).sighted(&garbage).entry.timeless
+    AuditNotice(
+      object: object, isNew: true, node: node, context: node.context, reach: entry.reach, entry: registered
+    ).send(&garbage)
     garbage.add(object, of: entry)
   }
 
@@ -76,49 +62,50 @@ extension AuditNotice {
     _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,
     _ garbage: inout Garbage
   ) {
-    if let present = attachment.context { note(.present, object, in: present, attachment: attachment, &garbage) }
-    if let new { note(.added, object, in: new, attachment: attachment, at: site, &garbage) }
+    if let present = attachment.context { note(object, isNew: false, in: present, attachment: attachment, &garbage) }
+    if let new { note(object, isNew: true, in: new, attachment: attachment, at: site, &garbage) }
   }
 
   /// Sends a notice of an object and a context, or of a context that has been made or moved.
   @inline(never)
   static func note(
-    _ kind: Kind, _ object: AnyObject, in context: UDIContext, attachment: UDIAttachment? = nil,
+    _ object: AnyObject, isNew: Bool, in context: UDIContext, attachment: UDIAttachment? = nil,
     at site: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
     let node = context.withNode { $0 }
-    AuditNotice(kind: kind, object: object, node: node, context: context, attachment: attachment, site: site)
+    AuditNotice(object: object, isNew: isNew, node: node, context: context, attachment: attachment, site: site)
       .send(&garbage)
-  }
-
-  fileprivate init(
-    _ kind: Kind, _ object: AnyObject, as entry: Entry, in node: Node, context: UDIContext?, _ garbage: inout Garbage
-  ) {
-    let registered = Sighting(entry.registeredEntry ?? entry, &garbage).entry.timeless
-    self.init(kind: kind, object: object, node: node, context: context, reach: entry.reach, entry: registered)
   }
 }
 
 // MARK: - What is there. Called under the tree lock
 
+/// What a binding or a provider leads to: the bound object, if it is alive; the instances that a provider keeps
+/// strongly; the provider itself and its closer, which hold closures of the user; and the user's storages.
+package typealias EntryContent = (
+  entry: UDIEntry, reach: UDIReach, bound: AnyObject?, owned: [AnyObject], holders: [AnyObject],
+  storages: [any UDIStorage]
+)
+
 extension Node {
   /// This node and the nodes below it, breadth-first.
   package var branch: [Node] { BreadthFirst(self).map(\.node) }
 
-  /// A notice of each live object that is bound here, of each provider, and of what each provider holds: instances, its
-  /// closer, and its storages. The garbage keeps the bound objects alive.
-  package func contents(_ garbage: inout Garbage) -> [AuditNotice] {
-    var contents: [AuditNotice] = []
-    for entry in allEntries {
-      func add(_ kind: AuditNotice.Kind, _ object: AnyObject) {
-        contents.append(AuditNotice(kind, object, as: entry, in: self, context: nil, &garbage))
-      }
-      if entry is Binding, let object = entry.liveObject(&garbage) { add(.present, object) }
-      guard let provider = entry as? Provider else { continue }
-      provider.forEachOwned { add(.owned, $0) }
-      add(provider is Alias ? .alias : .provider, provider)
-      if let closer = provider.closer { add(.closer, closer) }
-      for storage in provider.storages { add(.storage, storage) }
+  /// What the context's bindings and providers lead to. Aliases are left out: they hold only what their targets hold.
+  /// The garbage keeps the bound objects alive.
+  package func contents(_ garbage: inout Garbage) -> [EntryContent] {
+    var contents: [EntryContent] = []
+    for source in allEntries where !(source is InstanceEntry || source is Alias) {
+      let provider = source as? Provider
+      let bound = provider == nil ? source.liveObject(&garbage) : nil
+      var owned: [AnyObject] = []
+      provider?.forEachOwned { owned.append($0) }
+      let holders: [AnyObject?] = [provider, provider?.closer]
+      contents.append(
+        (
+          source.sighted(&garbage).entry.timeless, source.reach, bound, owned, holders.compactMap(\.self),
+          provider?.storages ?? []
+        ))
     }
     return contents
   }

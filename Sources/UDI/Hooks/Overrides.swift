@@ -41,12 +41,9 @@ extension Node {
     }
     entry.node = self
     // In the order of registration, the override has the place of what it hides, if there is something.
-    if let hidden = heldBinding(override.key) ?? provider(override.keyID) {
-      entry.serial = hidden.serial
-    } else {
-      entry.serial = treeLocked.nextSerial
-      treeLocked.nextSerial &+= 1
-    }
+    let hidden = heldBinding(override.key) ?? provider(override.keyID)
+    entry.serial = hidden?.serial ?? treeLocked.nextSerial
+    treeLocked.nextSerial &+= 1
     treeLocked.ensureExtras().overrides.append(override)
     showOwn(override.key)
   }
@@ -61,12 +58,8 @@ extension Node {
   }
 
   /// Ends all overrides of the context, because the context is ending.
-  func endOverrides(in extras: NodeExtras, _ garbage: inout Garbage) {
-    for override in extras.overrides {
-      override.shown?.node = nil
-      garbage.add(override)
-    }
-    extras.overrides = []
+  func endOverrides(_ garbage: inout Garbage) {
+    while let override = treeLocked.extras?.overrides.last { end(override, &garbage) }
   }
 
   /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the

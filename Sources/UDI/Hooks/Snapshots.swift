@@ -7,8 +7,8 @@ extension Node {
   /// entry, and that of its object if it is alive. The garbage keeps both alive.
   package func sightings(_ garbage: inout Garbage) -> [(entry: UDIEntry, addresses: [UInt])] {
     allEntries.map { source in
-      let sighting = Sighting(source, &garbage)
-      return (sighting.entry.timeless, [Unretained(source).address, sighting.object?.address].compactMap(\.self))
+      let (entry, object) = source.sighted(&garbage)
+      return (entry.timeless, [Unretained(source).address, object?.address].compactMap(\.self))
     }
   }
 
@@ -21,18 +21,11 @@ extension Node {
   package var allKeys: [KeyIdentity] { allEntries.map(\.key) + UDIRecording.records(in: self).map(\.key) }
 }
 
-extension UDIRecording {
-  /// Calls `body` with each recorded lookup whose dependent still exists, the oldest first: the dependent, what was
-  /// looked up, and what was found, if that still exists: the node of the entry's context, nil if the entry has been
-  /// removed from it, and the entry's address. The garbage keeps all of them alive.
-  package static func forEachUse(
-    _ garbage: inout Garbage,
-    _ body: (_ dependent: DependentSighting, _ key: KeyIdentity, _ found: (node: Node?, address: UInt)?) -> Void
-  ) {
-    for use in uses() {
-      guard let dependent = use.sighting(&garbage) else { continue }
-      body(dependent, use.key, garbage.held(use.entry).map { ($0.node, Unretained($0).address) })
-    }
+extension RecordedUse {
+  /// What was found, if it still exists: the node of the entry's context, nil if the entry has been removed from it,
+  /// and the entry's address. The garbage keeps the entry alive.
+  package func found(_ garbage: inout Garbage) -> (node: Node?, address: UInt)? {
+    garbage.held(entry).map { ($0.node, Unretained($0).address) }
   }
 }
 

@@ -117,7 +117,7 @@ extension UDIAttachment {
     if let context = state.context { return context }
     let context = effectiveContext(verb, owner, request.keyText, at: request.site)
     if context == nil, UDIObserver.mayExist, let isRequired {
-      UDIEvent.Missed.tell(of: request, path: [], isRequired: isRequired)
+      UDIObserver.tell { .missed(UDIEvent.Missed(request, path: [], isRequired: isRequired)) }
     }
     return context
   }
@@ -151,7 +151,7 @@ extension UDIAttachment {
     }
     rememberClass(of: owner)
     if UDIRecording.isOn { AppContext.recordLookups() }
-    if UDIReporter.someReportUnattachedUse.load(ordering: .relaxed), UDIReporter.current.reportsUnattachedUse {
+    if UDIReporter.current.reportsUnattachedUse {
       UDIReporter.current.report(
         .unattached,
         """

@@ -145,7 +145,7 @@ private final class NeedsCheck {
   private func note(_ provider: Provider, in context: UDIContext) {
     context.change { _, garbage in
       guard !provider.showsInstance, let node = provider.node else { return }
-      let place = UDIExplanation.Place(fullPath: node.fullPath, finding: Sighting(provider, &garbage).entry)
+      let place = UDIExplanation.Place(fullPath: node.fullPath, finding: provider.sighted(&garbage).entry)
       if !unchecked.contains(place) { unchecked.append(place) }
     }
   }

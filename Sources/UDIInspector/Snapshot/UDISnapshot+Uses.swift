@@ -68,11 +68,13 @@ extension UDISnapshot {
     var numbers: [ObjectIdentifier: Int] = [:]
     // With the number of the dependent and of the key.
     var all: [(use: Use, wanted: [UInt64])] = []
-    UDIRecording.forEachUse(&garbage) { seen, key, found in
+    for recorded in UDIRecording.uses() {
+      guard let seen = recorded.sighting(&garbage) else { continue }
+      let (found, key) = (recorded.found(&garbage), recorded.key)
       let path = found?.node?.fullPath
       let entry = path == nil ? nil : found.flatMap { positions[$0.address]?.first }
       let context = seen.node.flatMap { indices[$0] }
-      if entry == nil, context == nil { return }
+      if entry == nil, context == nil { continue }
       let number = numbers[seen.id] ?? dependents.count
       if number == dependents.count {
         numbers[seen.id] = number

@@ -84,7 +84,7 @@ extension BindingAudit {
   /// - Parameter loaded: Gets a strong reference to each of these contexts.
   private func contents(of roots: [UDIContext], _ loaded: inout Garbage) -> Set<ObjectIdentifier> {
     var contents: Set<ObjectIdentifier> = []
-    var storages: [AnyObject] = []
+    var storages: [any UDIStorage] = []
     Tree.change { _ in
       for root in roots where !contents.contains(ObjectIdentifier(root)) {
         root.withNode { node in
@@ -93,12 +93,9 @@ extension BindingAudit {
               contents.insert(ObjectIdentifier(context))
               loaded.add(context)
             }
-            for notice in below.contents(&loaded) {
-              switch notice.kind {
-              case .owned: contents.insert(ObjectIdentifier(notice.object))
-              case .storage: storages.append(notice.object)
-              default: break
-              }
+            for content in below.contents(&loaded) {
+              contents.formUnion(content.owned.map { ObjectIdentifier($0) })
+              storages += content.storages
             }
           }
         }
@@ -106,7 +103,7 @@ extension BindingAudit {
     }
     // A storage's `load` is user code, so it is called after the lock has been released.
     for storage in storages {
-      if let kept = (storage as? any UDIStorage)?.load() { contents.insert(kept.objectID) }
+      if let kept = storage.load() { contents.insert(kept.objectID) }
     }
     return contents
   }
@@ -129,13 +126,13 @@ extension UDIContext {
   /// The providers that are registered in this context and below it, in order.
   ///
   /// - Parameter path: The path that this context had in its tree, which it may have left since.
-  fileprivate func registeredProviders(below path: [String]) -> [BindingAudit.Note] {
+  fileprivate func registeredProviders(below path: [String]) -> [UDIExplanation.Place] {
     change { node, garbage in
       let depth = node.fullPath.count
       return node.branch.flatMap { below in
         let path = path + below.fullPath.dropFirst(depth)
-        // Aliases are left out, because they have no factory that could hold the context.
-        return below.contents(&garbage).filter { $0.kind == .provider }.map { BindingAudit.Note($0, path: path) }
+        let providers = below.contents(&garbage).map(\.entry).filter(\.isProvider)
+        return providers.map { UDIExplanation.Place(fullPath: path, finding: $0) }
       }
     }
   }

@@ -29,7 +29,7 @@ package final class BindingAudit: Sendable {
     package var notes: [Note] = []
     /// If the subject is a context, the providers in this context and below, one of which might hold the context. They
     /// are collected only when the subject is reported.
-    package var providers: [Note] = []
+    package var providers: [UDIExplanation.Place] = []
     /// Whether the subject was in the tree before the operation began. Such a subject is never reported as a leak.
     var wasThereBefore = false
     /// Whether an audit inside this one has reported or ignored the subject.
@@ -63,7 +63,7 @@ package final class BindingAudit: Sendable {
     }
   }
 
-  /// A registration or attachment of an object, or the registration of a provider.
+  /// A registration or attachment of an object.
   package struct Note {
     weak let context: UDIContext?
     let contextID: ObjectIdentifier?
@@ -77,10 +77,10 @@ package final class BindingAudit: Sendable {
 
     package var isContextAlive: Bool { context != nil }
 
-    init(_ notice: AuditNotice, path: [String]) {
+    init(_ notice: AuditNotice) {
       (context, entry, site) = (notice.context, notice.entry, notice.site)
       contextID = notice.context.map { ObjectIdentifier($0) }
-      self.path = path
+      path = notice.node.fullPath
     }
   }
 
@@ -178,18 +178,13 @@ package final class BindingAudit: Sendable {
 extension BindingAudit {
   private static func receive(_ notice: AuditNotice, _ garbage: inout Garbage) {
     let (object, node) = (notice.object, notice.node)
-    switch notice.kind {
-    case .added:
-      update(object, at: node, &garbage) { $0.note(notice) }
-    case .present:
+    if notice.isNew { return update(object, at: node, &garbage) { $0.note(notice) } }
+    if object is UDIContext {
+      for audit in unsafe all where audit.knows(object) { audit.update(object, &garbage) { $0.note(notice) } }
+    } else {
       for audit in unsafe all where audit.watches(node) && !audit.knows(object) {
-        audit.notePresent(notice, &garbage)
+        audit.notePresent(object, notice.reach, notice.attachment, &garbage)
       }
-    case .made:
-      update(object, at: node, &garbage) { $0.notePath(of: node) }
-    case .moved:
-      for audit in unsafe all where audit.knows(object) { audit.update(object, &garbage) { $0.notePath(of: node) } }
-    default: break
     }
   }
 
@@ -240,17 +235,21 @@ extension BindingAudit {
   }
 
   /// Records an object that was in the tree before the operation.
-  private func notePresent(_ notice: AuditNotice, _ garbage: inout Garbage) {
-    update(notice.object, &garbage) { subject in
+  private func notePresent(
+    _ object: AnyObject, _ reach: UDIReach, _ attachment: UDIAttachment?, _ garbage: inout Garbage
+  ) {
+    update(object, &garbage) { subject in
       subject.wasThereBefore = true
-      subject.note(notice)
+      subject.note(reach, attachment)
     }
   }
 
   /// Records all objects that are bound or owned at the given node or below it. Called before the operation begins.
   private func notePresent(_ root: Node, _ garbage: inout Garbage) {
-    for notice in root.branch.flatMap({ $0.contents(&garbage) }) where [.present, .owned].contains(notice.kind) {
-      notePresent(notice, &garbage)
+    for content in root.branch.flatMap({ $0.contents(&garbage) }) {
+      for object in [content.bound].compactMap(\.self) + content.owned {
+        notePresent(object, content.reach, nil, &garbage)
+      }
     }
   }
 
@@ -279,17 +278,23 @@ extension BindingAudit.Subject {
   /// Records what a notice says, unless one of the last few notes says the same. This keeps an object that is bound
   /// again and again from being recorded each time.
   fileprivate mutating func note(_ notice: AuditNotice) {
-    if notice.reach == .anywhere { reach = .anywhere }
-    if let attachment = notice.attachment {
-      self.attachment = attachment
-      wasAttached = true
-    }
+    // A context can also be bound, like any object.
+    if notice.entry == nil, notice.object is UDIContext { return notePath(of: notice.node) }
+    note(notice.reach, notice.attachment)
     if wasThereBefore { return }
     let id = notice.context.map { ObjectIdentifier($0) }
     // `isContextAlive` reads a weak reference, which is safe here for the same reason as in `knows`.
     let isRepeated = notes.suffix(4).contains {
       id != nil && $0.contextID == id && $0.entry?.key == notice.entry?.key && $0.isContextAlive
     }
-    if !isRepeated { notes.append(BindingAudit.Note(notice, path: notice.node.fullPath)) }
+    if !isRepeated { notes.append(BindingAudit.Note(notice)) }
+  }
+
+  /// Records where the object may be released, and its attachment, as far as this is known.
+  fileprivate mutating func note(_ reach: UDIReach, _ attachment: UDIAttachment?) {
+    if reach == .anywhere { self.reach = .anywhere }
+    guard let attachment else { return }
+    self.attachment = attachment
+    wasAttached = true
   }
 }

@@ -84,10 +84,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
       return "\(start) It is held: \(trace)\(advice)"
     }
     if providers.isEmpty { return "\(start) \(describeHolder("it"))" }
-    let places = providers.prefix(5).map { provider in
-      let place = provider.fullPath == path ? "" : " in \(quoted(provider.fullPath))"
-      return "of \(provider.finding.key)\(place), registered at \(provider.finding.site)"
-    }
+    let places = providers.prefix(5).map { "of \($0.place)" }
     let more = providers.count > places.count ? ["one of \(providers.count - places.count) others"] : []
     return """
       \(start) Its own provider \((places + more).joined(separator: ", or ")), may hold it: \
@@ -108,7 +105,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
     let isRegistered = !registrations.isEmpty
     isContextAlive = subject.notes.contains { $0.isContextAlive && ($0.entry != nil) == isRegistered }
     fullPath = subject.fullPath
-    providers = subject.providers.compactMap(\.registration)
+    providers = subject.providers
   }
 }
 

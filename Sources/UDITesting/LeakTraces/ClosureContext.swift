@@ -23,18 +23,19 @@ struct ClosureContext {
     unsafe (self.address, self.metadata) = unsafe (address, metadata)
   }
 
-  /// A capture that the closure holds strongly.
-  @safe
+  /// What a closure has captured.
   enum Capture {
-    case value(Any.Type, at: UnsafeRawPointer)
+    case value(Any.Type)
     /// A reference to a heap object, for example to a captured variable, which is a separate heap object.
-    case reference(at: UnsafeRawPointer)
+    case reference
     /// A function, which consists of the address of its code and its context.
-    case function(at: UnsafeRawPointer)
+    case function
+    /// Something that the closure does not hold strongly.
+    case notHeld
   }
 
-  /// The captures that the closure holds strongly; nil if their types are not all known.
-  var strongCaptures: [Capture]? {
+  /// The captures, and where they are in the context, in bytes; nil if their types are not all known.
+  var captures: [(Capture, offset: Int)]? {
     guard let descriptor = unsafe metadata.load(fromByteOffset: 16, as: UnsafeRawPointer?.self) else { return nil }
     let captureCount = unsafe Int(descriptor.load(as: UInt32.self))
     let sourceCount = unsafe Int(descriptor.load(fromByteOffset: 4, as: UInt32.self))
@@ -49,17 +50,12 @@ struct ClosureContext {
     let generics = unsafe Generics(names[captureCount...], bindings, bindingCount)
 
     var end = unsafe bindings + 8 * bindingCount
-    var captures: [Capture] = []
+    var captures: [(Capture, offset: Int)] = []
     for name in names[..<captureCount] {
-      guard let content = Content(name, generics) else { return nil }
+      guard let content = Self.capture(name, generics) else { return nil }
       let start = unsafe end.alignedUp(toMultipleOf: content.alignment)
       unsafe end = start + content.size
-      switch content.kind {
-      case .value(let type): unsafe captures.append(.value(type, at: start))
-      case .reference: unsafe captures.append(.reference(at: start))
-      case .function: unsafe captures.append(.function(at: start))
-      case .notHeld: break
-      }
+      captures.append((content.capture, unsafe start - address))
     }
     return unsafe isWhole(end - address) ? captures : nil
   }
@@ -96,8 +92,7 @@ struct ClosureContext {
       // parameters.
       let arguments = ["x", "q_", "q0_", "q1_"].map { types[$0] }.prefix { $0 != nil }.compactMap(\.self)
       let templates: [Any.Type] = [
-        Template1<Int>.self, Template2<Int, Int>.self, Template3<Int, Int, Int>.self,
-        Template4<Int, Int, Int, Int>.self,
+        [Int].self, KeyValuePairs<Int, Int>.self, Template3<Int, Int, Int>.self, Template4<Int, Int, Int, Int>.self,
       ]
       guard let count = Optional(arguments.count), count > 0, count == types.count else { return nil }
       return unsafe arguments.withUnsafeBytes {
@@ -106,72 +101,53 @@ struct ClosureContext {
     }
   }
 
-  /// The kind, size and alignment of a capture.
-  private struct Content {
-    enum Kind {
-      case value(Any.Type), reference, function, notHeld
+  /// A capture whose type has the given name, its size and its alignment; nil if they are not known.
+  private static func capture(
+    _ name: MangledName, _ generics: Generics
+  ) -> (capture: Capture, size: Int, alignment: Int)? {
+    let text = name.text
+    if ["Xw", "Xo", "Xu"].contains(where: text.hasSuffix) {
+      // These suffixes mark captures that are `weak`, `unowned` or `unowned(unsafe)`.
+      return generics.resolve(name, dropping: 2).map { (.notHeld, TypeLayout($0).size, 8) }
     }
-    let kind: Kind
-    let size: Int
-    let alignment: Int
-
-    private init(_ kind: Kind, size: Int = 8, alignment: Int = 8) {
-      (self.kind, self.size, self.alignment) = (kind, size, alignment)
+    if text.hasSuffix("Xx") || text.hasSuffix("XX") || text == "Bo" { return (.reference, 8, 8) }
+    // A block, or an optional one, is one word.
+    if ["Bp", "Bb", "Bw"].contains(text) || text.hasSuffix("XB") || text.hasSuffix("XBSg") { return (.notHeld, 8, 8) }
+    if text.hasPrefix("Bi"), text.hasSuffix("_"), let bits = Int(text.dropFirst(2).dropLast()) {
+      let size = (bits + 7) / 8
+      let padded = 1 << (Int.bitWidth - (size - 1).leadingZeroBitCount)
+      return size > 8 ? nil : (.notHeld, padded, padded)
     }
-
-    init?(_ name: MangledName, _ generics: Generics) {
-      let text = name.text
-      if ["Xw", "Xo", "Xu"].contains(where: text.hasSuffix) {
-        // These suffixes mark captures that are `weak`, `unowned` or `unowned(unsafe)`.
-        guard let type = generics.resolve(name, dropping: 2) else { return nil }
-        self.init(.notHeld, size: TypeLayout(type).size)
-      } else if text.hasSuffix("Xx") || text.hasSuffix("XX") || text == "Bo" {
-        self.init(.reference)
-      } else if ["Bp", "Bb", "Bw"].contains(text) || text.hasSuffix("XB") || text.hasSuffix("XBSg") {
-        // A block, or an optional one, is one word.
-        self.init(.notHeld)
-      } else if text.hasPrefix("Bi"), text.hasSuffix("_"), let bits = Int(text.dropFirst(2).dropLast()) {
-        let size = (bits + 7) / 8
-        if size > 8 { return nil }
-        let padded = 1 << (Int.bitWidth - (size - 1).leadingZeroBitCount)
-        self.init(.notHeld, size: padded, alignment: padded)
-      } else if ["XMt", "Xmt"].contains(where: text.hasSuffix) {
-        self.init(.notHeld, size: 0, alignment: 1)
-      } else if let isThick = Self.isThickFunction(text) {
-        self.init(isThick ? .function : .notHeld, size: isThick ? 16 : 8)
-      } else if let type = generics.resolve(name, dropping: 0) {
-        let layout = TypeLayout(type)
-        self.init(.value(type), size: layout.size, alignment: layout.alignment)
-      } else if name.beginsWithClass, text.hasPrefix("?y"), text.hasSuffix("G") || text.hasSuffix("GSg") {
-        // An object of a generic class. Its type arguments are not known here, but they are not needed for a reference.
-        self.init(.reference)
-      } else {
-        return nil
-      }
+    if ["XMt", "Xmt"].contains(where: text.hasSuffix) { return (.notHeld, 0, 1) }
+    if let isThick = isThickFunction(text) { return isThick ? (.function, 16, 8) : (.notHeld, 8, 8) }
+    if let type = generics.resolve(name, dropping: 0) {
+      let layout = TypeLayout(type)
+      return (.value(type), layout.size, layout.alignment)
     }
+    // An object of a generic class. Its type arguments are not known here, but they are not needed for a reference.
+    let isObject = name.beginsWithClass && text.hasPrefix("?y") && (text.hasSuffix("G") || text.hasSuffix("GSg"))
+    return isObject ? (.reference, 8, 8) : nil
+  }
 
-    /// Whether functions of the type with this name have a context; nil if this is not the name of a function type.
-    ///
-    /// The name of a function type ends with `I`, letters that describe the function, and `_`.
-    private static func isThickFunction(_ text: String) -> Bool? {
-      // An optional function is stored like a function. If it is nil, it has no context.
-      if text.hasSuffix("_Sg") { return isThickFunction(String(text.dropLast(2))) }
-      guard text.hasSuffix("_"), let start = text.lastIndex(of: "I") else { return nil }
-      var letters = text[text.index(after: start)...].dropLast()
-      guard !letters.isEmpty, letters.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
-      while let first = letters.first, "sPeA".contains(first) { letters.removeFirst() }
-      switch letters.popFirst() {
-      case "g", "x", "y": return letters.first != "B"
-      case "t": return false
-      default: return nil
-      }
+  /// Whether functions of the type with this name have a context; nil if this is not the name of a function type.
+  ///
+  /// The name of a function type ends with `I`, letters that describe the function, and `_`.
+  private static func isThickFunction(_ text: String) -> Bool? {
+    // An optional function is stored like a function. If it is nil, it has no context.
+    if text.hasSuffix("_Sg") { return isThickFunction(String(text.dropLast(2))) }
+    guard text.hasSuffix("_"), let start = text.lastIndex(of: "I") else { return nil }
+    var letters = text[text.index(after: start)...].dropLast()
+    guard !letters.isEmpty, letters.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }
+    while let first = letters.first, "sPeA".contains(first) { letters.removeFirst() }
+    switch letters.popFirst() {
+    case "g", "x", "y": return letters.first != "B"
+    case "t": return false
+    default: return nil
     }
   }
 }
 
-// The parameters of these types stand for those of a generic closure.
-private enum Template1<A> {}
-private enum Template2<A, B> {}
+// Generic types with as many parameters as no type of the standard library has.
 private enum Template3<A, B, C> {}
 private enum Template4<A, B, C, D> {}
 

@@ -10,11 +10,8 @@ package struct LeakTraces {
   /// How many nodes the searches from leaked objects may still visit.
   private var budget = 2_000_000
 
-  /// The edge by which a search has reached a node.
-  private struct Origin {
-    let node: Int
-    let steps: String
-  }
+  /// The edge by which a search has reached a node, seen from there.
+  private typealias Origin = (node: Int, steps: String)
 
   /// - Parameters:
   ///   - leaked: The objects that should be gone.
@@ -104,7 +101,7 @@ package struct LeakTraces {
       next += 1
       for edge in graph.nodes[node].edges where origins[edge.target] == nil {
         if starts.contains(edge.target), edge.target != goal { continue }
-        origins[edge.target] = Origin(node: node, steps: edge.steps)
+        origins[edge.target] = (node, edge.steps)
         if edge.target == goal { return origins }
         if isPassed(edge.target) { queue.append(edge.target) }
       }

@@ -20,7 +20,8 @@ final class ReferenceGraph {
   private(set) var nodes: [Node] = []
   private var indices: [UInt: Int] = [:]
 
-  private let fields = FieldCache()
+  /// The stored properties of the types that have been scanned.
+  private var fields: [ObjectIdentifier: [TypeLayout.Field]] = [:]
   /// Facts about each class that the search has met.
   private var classes: [ObjectIdentifier: ClassFacts] = [:]
 
@@ -43,7 +44,7 @@ final class ReferenceGraph {
       let fullName = _typeName(type)
       name = "\(type)"
       isOfLibrary = fullName.hasPrefix("UDI.")
-      let holders = ["Factory", "AsyncFactory", "Special", "Alias", "Closer", "PropertyLink"]
+      let holders = ["Factory", "AsyncFactory", "Special", "Closer", "PropertyLink"]
       isHolder = isOfLibrary && (holders.contains(name) || name.hasPrefix("ActorOwned<"))
       isValueBox = isOfLibrary && name.hasPrefix("ValueBox<")
       collection = Self.collection(type, fullName)
@@ -128,7 +129,7 @@ final class ReferenceGraph {
   // MARK: - Edges
 
   private func edges(of node: Node) -> [Edge] {
-    var scan = ReferenceScan(fields)
+    var scan = ReferenceScan(fields(of:))
     let pointer = unsafe UnsafeRawPointer(bitPattern: node.address)!
     if let object = node.object {
       let (type, facts): (AnyClass, ClassFacts) = (type(of: object), facts(about: object))
@@ -154,18 +155,26 @@ final class ReferenceGraph {
     return scan.references.map { Edge(target: index(of: $0), steps: $0.steps) }
   }
 
+  private func fields(of layout: TypeLayout) -> [TypeLayout.Field] {
+    let id = ObjectIdentifier(layout.type)
+    if let known = fields[id] { return known }
+    let found = layout.strongFields
+    fields[id] = found
+    return found
+  }
+
   /// The edges to the children of a context, to its providers, and to the instances and closers that the providers
   /// keep.
   private func edges(of context: UDIContext) -> [Edge] {
-    let held = context.change { node, garbage in node.contents(&garbage).filter { $0.kind != .present } }
+    let contents = context.change { node, garbage in
+      node.contents(&garbage).map { (entry: $0.entry, held: $0.owned + $0.holders, storages: $0.storages) }
+    }
     return context.children.map { Edge(target: index(of: $0), steps: "") }
-      + held.compactMap { notice -> Edge? in
-        guard let entry = notice.entry else { return nil }
-        // A storage's `load` is user code, so it is called after the lock has been released.
-        var object: AnyObject? = notice.object
-        if case .storage = notice.kind { object = (notice.object as? any UDIStorage)?.load()?.object }
+      + contents.flatMap { entry, held, storages in
         let steps = " {provider of \(entry.key), registered at \(entry.site)}"
-        return object.map { Edge(target: index(of: $0), steps: steps) }
+        // A storage's `load` is user code, so it is called after the lock has been released.
+        let all = held + storages.compactMap { $0.load()?.object }
+        return all.map { Edge(target: index(of: $0), steps: steps) }
       }
   }
 
@@ -175,11 +184,13 @@ final class ReferenceGraph {
     switch unsafe HeapKind(of: pointer) {
     case .captures:
       scan.isOfClosure = true
-      for capture in unsafe ClosureContext(at: pointer, metadata).strongCaptures ?? [] {
+      for (capture, offset) in unsafe ClosureContext(at: pointer, metadata).captures ?? [] {
+        let address = unsafe pointer + offset
         switch capture {
-        case .value(let type, let address): unsafe scan.scan(address, as: type)
-        case .reference(let address): unsafe scan.addReference(at: address)
-        case .function(let address): unsafe scan.addFunction(at: address)
+        case .value(let type): unsafe scan.scan(address, as: type)
+        case .reference: unsafe scan.addReference(at: address)
+        case .function: unsafe scan.addFunction(at: address)
+        case .notHeld: break
         }
       }
     case .box:

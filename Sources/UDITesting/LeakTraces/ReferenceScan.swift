@@ -14,7 +14,8 @@ struct ReferenceScan {
   }
 
   private(set) var references: [Reference] = []
-  private let fields: FieldCache
+  /// Finds the stored properties of a type that can hold strong references.
+  private let fields: (TypeLayout) -> [TypeLayout.Field]
   private var steps = ""
   /// How deeply the value is nested in other values. The depth is limited, because a type might contain itself without
   /// end.
@@ -24,7 +25,7 @@ struct ReferenceScan {
   /// Whether the scan is inside the captures of a closure.
   var isOfClosure = false
 
-  init(_ fields: FieldCache) { self.fields = fields }
+  init(_ fields: @escaping (TypeLayout) -> [TypeLayout.Field]) { self.fields = fields }
 
   /// Scans a value.
   ///
@@ -85,7 +86,7 @@ struct ReferenceScan {
   mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     // In objects of the library, properties with this prefix are left out. They are guarded by the tree lock, so they
     // may change during the scan.
-    for field in fields[layout] where !isSilent || !field.name.hasPrefix("unchecked") {
+    for field in fields(layout) where !isSilent || !field.name.hasPrefix("unchecked") {
       step(".\(field.name)") { scan in
         if let type = field.type {
           unsafe scan.scan(address + field.offset, as: type)
@@ -147,7 +148,7 @@ struct ReferenceScan {
       let payload = unsafe child(of: value, type: type, index: 0, name: &name, freeName: &freeName)
       let label = unsafe name.map { unsafe String(cString: $0) } ?? ""
       unsafe freeName?(name)
-      step(value is any AnyOptional ? "" : ".\(label)") { $0.scan(copy: payload) }
+      step(layout.isOptional ? "" : ".\(label)") { $0.scan(copy: payload) }
     }
     _openExistential(layout.type, do: scan)
   }
@@ -168,19 +169,6 @@ struct ReferenceScan {
       }
     case .other: break
     }
-  }
-}
-
-/// The stored properties of the types that have been scanned.
-final class FieldCache {
-  private var fields: [ObjectIdentifier: [TypeLayout.Field]] = [:]
-
-  subscript(_ layout: TypeLayout) -> [TypeLayout.Field] {
-    let id = ObjectIdentifier(layout.type)
-    if let known = fields[id] { return known }
-    let found = layout.strongFields
-    fields[id] = found
-    return found
   }
 }
 
@@ -241,6 +229,3 @@ extension Dictionary: ScannedCollection {
     }
   }
 }
-
-private protocol AnyOptional {}
-extension Optional: AnyOptional {}

@@ -33,6 +33,8 @@ struct TypeLayout {
     }
   }
 
+  var isOptional: Bool { unsafe metadata.load(as: UInt.self) == 0x202 }
+
   /// The value witness table, which describes the layout. On Linux, block types have none: they are one word.
   private var witnesses: UnsafeRawPointer? { unsafe metadata.load(fromByteOffset: -8, as: UnsafeRawPointer?.self) }
   private var witnessFlags: UInt32 { unsafe witnesses?.load(fromByteOffset: 80, as: UInt32.self) ?? 7 }

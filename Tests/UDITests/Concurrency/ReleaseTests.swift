@@ -50,7 +50,7 @@
     enum Operation: CaseIterable {
       case sweep, unbind, register, registrations, explain, explainOtherName, snapshot, explainMade, snapshotMade,
         fresh
-      case sweepArguments, audit, auditWhatIsThere, leave, replace, replaceAgain, explainReplaced
+      case sweepArguments, audit, auditWhatIsThere, leave, replace, explainReplaced
       case alias, freshAlias
 
       /// Prepares a scene.
@@ -113,10 +113,6 @@
           return { root.register((any Service).self, replaces: false) { Plain() } }
         case .replace:
           root.bind(scene.makeMortal(), as: (any Service).self)
-          return { root.bind(scene.member, as: (any Service).self) }
-        case .replaceAgain:
-          root.bind(scene.makeMortal(), as: (any Service).self)
-          root.bind(scene.member, as: (any Service).self)
           return { root.bind(scene.member, as: (any Service).self) }
         case .explainReplaced:
           root.bind(scene.makeMortal(), as: (any Service).self)

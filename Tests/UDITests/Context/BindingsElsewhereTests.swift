@@ -57,7 +57,7 @@ import UDIInspector
       return
     }
     #expect(place.fullPath == ["home"] && place.finding.isAlive == isHeld && place.finding.endFileID == nil)
-    #expect(explanation.summary.hasSuffix("was withdrawn when the context that it was attached to ended."))
+    #expect(explanation.summary.contains("Member, withdrawn when the context that it was attached to ended"))
     #expect(explanation.advice?.contains("ends with the context that the object is attached to") == true)
     #expect(home.snapshot().contexts[0].removedBindings.map(\.kind) == [.withdrawn])
     withExtendedLifetime(session) {}

@@ -41,8 +41,8 @@ struct TypeConformanceTests {
     let explanation = root.explain((any Sending).self)
     #expect(
       firstLine(of: explanation) == """
-        No UDITests.TypeConformanceTests.Sending is registered in "App" and below, but the provider of \
-        UDITests.TypeConformanceTests.Manager in "App", registered at \(file):\(line), makes one.
+        No UDITests.TypeConformanceTests.Sending is registered in "App" and below, but there is one in "App": the \
+        provider (unique) registered as UDITests.TypeConformanceTests.Manager at \(file):\(line).
         """)
     #expect(
       explanation.advice == """
@@ -62,15 +62,15 @@ struct TypeConformanceTests {
     let explanation = root.explain(Manager.self)
     #expect(
       firstLine(of: explanation) == """
-        No UDITests.TypeConformanceTests.Manager is registered in "App" and below, but the provider of \
-        UDITests.TypeConformanceTests.Sending in "App", registered at \(file):\(line), may make one: a \
-        UDITests.TypeConformanceTests.Manager is a UDITests.TypeConformanceTests.Sending.
+        No UDITests.TypeConformanceTests.Manager is registered in "App" and below, but there may be one in "App", \
+        because a UDITests.TypeConformanceTests.Manager is a UDITests.TypeConformanceTests.Sending: the provider \
+        (unique) registered as UDITests.TypeConformanceTests.Sending at \(file):\(line).
         """)
     #expect(explanation.advice?.hasPrefix("Look up UDITests.TypeConformanceTests.Sending; or ") == true)
     registration.implements(Manager.self)
     #expect(root.link(Manager.self) != nil)
     // The provider makes something else.
-    #expect(root.explain(Sealed.self).summary.contains("may make one"))
+    #expect(root.explain(Sealed.self).summary.contains("there may be one"))
     root.register((any Sending).self, lifetime: .context) { Manager() }
     _ = root.link((any Sending).self)
     #expect(root.explain(Sealed.self).cause == .notRegistered)
@@ -133,7 +133,7 @@ struct TypeConformanceTests {
     #expect(place.finding.kind == .kept && place.finding.className == "Signal")
     #expect(
       root.explain((any Sending).self).summary.hasSuffix(
-        "but the Signal in \"App\" is one: it is registered as UDITests.TypeConformanceTests.Signal, at \(file):\(place.finding.line)."
+        "but there is one in \"App\": Signal, kept by the provider (context) registered as UDITests.TypeConformanceTests.Signal at \(file):\(place.finding.line)."
       ))
     #expect(root.explain((any Sending).self).advice?.contains("add `.implements`") == true)
     root.unregister(Signal.self)

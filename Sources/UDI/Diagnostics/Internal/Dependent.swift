@@ -25,7 +25,6 @@ extension UDIContext {
 
   /// Marks this context, so that lookups that begin here are recorded.
   func recordLookups() {
-    if withNode({ node in node.lock.withLock { node.shared.isRecorded } }) { return }
     change { node, _ in node.recordLookups() }
   }
 }

@@ -1,11 +1,11 @@
 /// The record that an object or a factory has looked up a dependency. The record keeps none of them alive.
-final class RecordedUse {
+package final class RecordedUse {
   /// The attachment of the object that looked the dependency up, or the provider whose factory did.
   private(set) weak var dependent: AnyObject?
   /// The class of the object; nil for a provider.
   let objectType: Any.Type?
   /// What was looked up.
-  let key: KeyIdentity
+  package let key: KeyIdentity
   /// The binding, provider or override that was found. It might have been removed from its context since.
   private(set) weak var entry: Entry?
   /// Identifies the record: a hash of the id of the key; of the address of the provider, or of the object's attachment;
@@ -27,7 +27,7 @@ final class RecordedUse {
   ///
   /// - Returns: What identifies the dependent among all that are alive; the address of the object or the provider; the
   ///   node of the context that the object is attached to or that the provider is registered in; and a description.
-  func sighting(_ garbage: inout Garbage) -> DependentSighting? {
+  package func sighting(_ garbage: inout Garbage) -> DependentSighting? {
     guard let dependent = garbage.held(dependent) else { return nil }
     let provider = dependent as? Provider
     let attachment = dependent as? UDIAttachment
@@ -58,7 +58,7 @@ extension UDIRecording {
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse: UInt64 = 0
 
   /// The records of lookups under the given key, or all records, the oldest first.
-  static func uses(of key: KeyIdentity? = nil) -> [RecordedUse] {
+  package static func uses(of key: KeyIdentity? = nil) -> [RecordedUse] {
     var found: [RecordedUse] = []
     unsafe uses.forEach { if key == nil || $0.key === key { found.append($0) } }
     return found.inOrder(of: \.number)

@@ -21,12 +21,10 @@ final class RemovedBinding {
   /// Describes the binding as it is now.
   func entry(_ garbage: inout Garbage) -> UDIEntry {
     var entry = entry
-    entry.isAlive = liveObject(&garbage) != nil
+    entry.isAlive = garbage.held(object, reach) != nil
     entry.deadFor = time.duration(to: .now)
     return entry
   }
-
-  fileprivate func liveObject(_ garbage: inout Garbage) -> AnyObject? { garbage.held(object, reach) }
 }
 
 /// The records of the bindings, in all trees, that were removed most recently. No record is made if a call such as
@@ -46,20 +44,12 @@ extension UDIRecording {
 
   static func removeRecords(in node: Node) { unsafe records.removeAll { $0.node == node } }
 
-  /// Updates the records when an instance is bound in a context, whether this replaces another binding or not.
-  ///
-  /// This method drops two kinds of earlier records under the same key: those whose objects have been released, because
-  /// only the new binding counts now, and those of the instance itself, which is bound again. The latest records of
-  /// other live objects are kept: if the new binding is removed later, they explain what became of these objects.
+  /// Updates the records when an instance is bound in a context, whether this replaces another binding or not. Drops
+  /// the earlier records under the same key, because only the new binding counts now, and what it replaces.
   @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
-    var kept = 0
-    for record in records(of: new.key, in: node).reversed() {
-      if let held = record.liveObject(&garbage), Unretained(held).address != new.form.address, kept < capacityOfKey {
-        kept += 1
-      } else {
-        unsafe records.removeAll { $0 === record }
-      }
+    if node.treeLocked.extras?.hasRemovedBindings == true {
+      unsafe records.removeAll { $0.node == node && $0.key === new.key }
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
     // recorded either, because this cannot always be noticed: the new instance may have the old one's address.

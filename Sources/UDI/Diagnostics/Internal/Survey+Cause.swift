@@ -5,13 +5,15 @@ extension Survey {
   /// - Parameter arguments: The arguments that the factory would be given.
   func cause(of request: LookupRequest, with arguments: [Any]) -> UDIExplanation.Cause {
     if let answer {
-      if request.reach == .anywhere, answer.sighting.source.reach == .mainActor { return .notSendable }
+      if request.reach == .anywhere, answer.source.reach == .mainActor { return .notSendable }
       return failure(of: answer, arguments, request.reach) ?? .found(answer.place)
     }
     if case .contextClosed = explanation.cause { return explanation.cause }
     for context in explanation.contexts {
+      // The latest comes first. If its object has been released, but that of a binding that it replaced is alive, the
+      // replaced one decides: it would be found if it had not been replaced.
       let gone = context.findings.filter { $0.isGone && $0.name == explanation.name }
-      guard let finding = decisive(gone) else { continue }
+      guard let finding = gone.first(where: \.isAlive) ?? gone.first else { continue }
       let place = UDIExplanation.Place(fullPath: context.fullPath, finding: finding)
       if finding.kind == .replaced { return .replaced(place) }
       return finding.kind == .withdrawn ? .withdrawn(place) : .dead(place)
@@ -27,37 +29,41 @@ extension Survey {
     }
     let wanted =
       (TypeMetadata(request.type).isOptional ? request.type as? any AnyOptional.Type : nil)?.wrapped ?? request.type
-    if let other = candidates.first(where: { $0.sighting.isKind(of: wanted) }) { return .otherType(other.place) }
-    if let other = candidates.first(where: { $0.sighting.mayBecome(wanted) }) { return .moreGeneralType(other.place) }
+    if let other = candidates.first(where: { isKind($0, of: wanted) }) { return .otherType(other.place) }
+    if let other = candidates.first(where: { mayBecome($0, wanted) }) { return .moreGeneralType(other.place) }
     return explanation.cause
   }
 
-  /// Selects the binding that explains why a lookup finds nothing in a context. Usually, that is the dead binding that
-  /// the context still has or, if there is none, the one that was removed last. But if its object has been released,
-  /// and the object of an earlier, replaced binding is still alive, the earlier binding explains it: its object would
-  /// be found if the binding had not been replaced.
-  ///
-  /// - Parameter gone: The dead and removed bindings, the latest first.
-  private func decisive(_ gone: [UDIEntry]) -> UDIEntry? {
-    guard let last = gone.first, !last.isAlive else { return gone.first }
-    return gone.first { $0.kind == .replaced && $0.isAlive } ?? last
+  /// Whether the object is an instance of the given type. If there is no object: whether, judging by its type, the
+  /// provider makes such instances.
+  private func isKind(_ found: Found, of type: Any.Type) -> Bool {
+    if let object = found.object { return isInstance(type, object.object) }
+    return (found.source as? Provider).map { $0.madeType == type || UDI.isKind($0.madeType, of: type) } ?? false
+  }
+
+  /// Whether a provider that keeps no instance might make one of the given type, because each instance of the given
+  /// type is also one of the type that the provider makes. Providers that make `Any` or `AnyObject` do not count: every
+  /// object is an instance of these types.
+  private func mayBecome(_ found: Found, _ type: Any.Type) -> Bool {
+    guard found.place.finding.kind == .provider, let made = (found.source as? Provider)?.madeType else { return false }
+    return made != Any.self && made != AnyObject.self && UDI.isKind(type, of: made)
   }
 
   /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
   private func failure(of found: Found, _ arguments: [Any], _ reach: UDIReach) -> UDIExplanation.Cause? {
     if let obstacle { return obstacle }
-    guard let provider = found.sighting.provider else { return nil }
+    guard let provider = found.source as? Provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {
       return .otherArguments(wanted: typeNames(wanted), given: typeNames(arguments.map { type(of: $0) }))
     }
-    if found.sighting.entry.kind == .kept, wanted.isEmpty { return nil }
+    if found.place.finding.kind == .kept, wanted.isEmpty { return nil }
     if provider.keepsInstance(for: arguments) { return nil }
     let others = arguments.filter { !($0 is any Hashable) }
     if !others.isEmpty, provider.sharing != .unique {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
-    if provider.isAsynchronous { return .asynchronous(found.sighting.entry.failure) }
+    if provider.isAsynchronous { return .asynchronous(found.place.finding.failure) }
     let isolation = provider.isolation
     // A lookup for a type that is not `Sendable` runs on the main actor, wherever this method runs.
     let mayRun = reach == .mainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere

@@ -2,8 +2,8 @@
 /// survey is made under the tree lock. The cause is found later, without the lock, because finding it runs user code:
 /// objects are cast.
 final class Survey {
-  /// A sighting, and the place that it describes.
-  typealias Found = (sighting: Sighting, place: UDIExplanation.Place)
+  /// An entry, its object if that is alive, and both as a place.
+  typealias Found = (source: Entry, object: Unretained<AnyObject>?, place: UDIExplanation.Place)
 
   private let key: KeyIdentity
   /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
@@ -11,8 +11,6 @@ final class Survey {
   private(set) var answer: Found?
   /// Why the answer cannot give an instance, if that is known already.
   private(set) var obstacle: UDIExplanation.Cause?
-  /// If there is no answer: the first dead binding under the key.
-  private var firstDead: Entry?
   /// If the dependency is in a place where the lookup does not look: the cause that names this place.
   private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
@@ -25,8 +23,6 @@ final class Survey {
   private static var shownInOrder: Int { 12 }
   /// The maximum number of candidates under other types that are collected.
   private static var enoughCandidates: Int { 32 }
-  /// The maximum number of records of removed bindings that are listed for one context.
-  private static var enoughRecords: Int { 3 }
 
   /// Visits the contexts that a lookup visits, up to its answer, and the places that are as near as the answer. If
   /// there is no answer, looks for the nearest place that has the dependency. Call this under the tree lock.
@@ -57,11 +53,10 @@ final class Survey {
   /// If the answer is a provider with the lifetime `.scope`, replaces it by what keeps the instances for the
   /// nearest scope.
   private func enterScope(around first: Node) {
-    guard let provider = answer?.sighting.provider, provider.sharing == .scope else { return }
+    guard let provider = answer?.source as? Provider, provider.sharing == .scope else { return }
     guard let scope = first.nearestScope else { return obstacle = .noScope }
     if let keeper = scope.keeper(of: provider.maker) {
-      let sighting = Sighting(keeper, &garbage)
-      answer = (sighting, .init(fullPath: scope.fullPath, finding: sighting.entry))
+      answer = found(keeper, at: scope)
     } else if scope.treeLocked.state.isEnding {
       obstacle = .contextClosed(fullPath: scope.fullPath)
     }
@@ -71,16 +66,15 @@ final class Survey {
   func release() { garbage.release() }
 
   /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
-  /// nothing, adds those that found the first dead binding. If there is none, adds those in this tree whose lookups
-  /// under the key found a dependency that has been removed since.
+  /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now.
   private func noteDependents(from first: Node) {
-    let meant = answer?.sighting.source ?? firstDead
     var known: Set<ObjectIdentifier> = []
     for use in UDIRecording.uses(of: key) {
+      guard let seen = use.sighting(&garbage), answer != nil || seen.node?.root == first.root else { continue }
       let found = garbage.held(use.entry)
-      guard meant == nil ? found?.node == nil : found === meant, let seen = use.sighting(&garbage) else { continue }
-      if meant == nil, seen.node?.root != first.root { continue }
-      if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
+      let isGone = found.map { $0.node == nil || $0.sighted(&garbage).entry.isGone } ?? true
+      guard answer.map({ $0.source === found }) ?? isGone, known.insert(seen.id).inserted else { continue }
+      explanation.dependents.append(seen.dependent)
     }
   }
 
@@ -101,21 +95,15 @@ final class Survey {
   /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its
   /// entries for other types as candidates.
   private func add(_ node: Node) {
-    let own = sightings(of: key, at: node)
-    answer = answer ?? found(among: own, at: node)
-    firstDead = firstDead ?? own.first?.source
-    var findings = own.map(\.entry)
-    for record in UDIRecording.records(of: key, in: node).reversed().prefix(Self.enoughRecords) {
-      findings.append(record.entry(&garbage))
-    }
+    answer = answer ?? found(under: key, at: node)
+    var findings = entries(under: key, at: node).map(\.place.finding)
+    for record in UDIRecording.records(of: key, in: node).reversed() { findings.append(record.entry(&garbage)) }
     node.shared.slots.forEach { slot in
       guard slot.state.depth == 0, let other = slot.state.best.read({ $0.key === key ? nil : $0 }) else { return }
       garbage.add(other)
       if other.key.type === key.type {
-        findings += sightings(of: other.key, at: node).map(\.entry)
-      } else if candidates.count < Self.enoughCandidates,
-        let candidate = found(among: sightings(of: other.key, at: node), at: node)
-      {
+        findings += entries(under: other.key, at: node).map(\.place.finding)
+      } else if candidates.count < Self.enoughCandidates, let candidate = found(under: other.key, at: node) {
         candidates.append(candidate)
       }
     }
@@ -127,14 +115,19 @@ final class Survey {
   }
 
   /// The entries of the given node under the given key, whether their objects are alive or not.
-  private func sightings(of key: KeyIdentity, at node: Node) -> [Sighting] {
+  private func entries(under key: KeyIdentity, at node: Node) -> [Found] {
     let entries: [Entry?] = [node.override(key.id), node.heldBinding(key), node.provider(key.id)]
-    return entries.compactMap(\.self).map { Sighting($0, &garbage) }
+    return entries.compactMap(\.self).map { found($0, at: node) }
   }
 
-  /// The first of the sightings that a lookup would find.
-  private func found(among sightings: [Sighting], at node: Node) -> Found? {
-    sightings.first { !$0.entry.isGone }.map { ($0, .init(fullPath: node.fullPath, finding: $0.entry)) }
+  private func found(_ source: Entry, at node: Node) -> Found {
+    let (entry, object) = source.sighted(&garbage)
+    return (source, object, .init(fullPath: node.fullPath, finding: entry))
+  }
+
+  /// The first of these entries that a lookup would find.
+  private func found(under key: KeyIdentity, at node: Node) -> Found? {
+    entries(under: key, at: node).first { !$0.place.finding.isGone }
   }
 
   /// Looks for the nearest place that has something under the key, after the search itself has found nothing. Looks
@@ -168,7 +161,7 @@ final class Survey {
   private func nearestPlace(below first: Node) -> UDIExplanation.Place? {
     while let entry = first.nearestEntry(key.id, .descendants)?.object {
       garbage.add(entry)
-      if let node = entry.node, let found = found(among: sightings(of: key, at: node), at: node) { return found.place }
+      if let node = entry.node, let found = found(under: key, at: node) { return found.place }
       entry.withdraw(&garbage)
     }
     return nil

@@ -7,21 +7,16 @@ extension UDIContext {
   @inline(never)
   func tellMiss(of request: LookupRequest, isRequired: Bool, _ error: any Error) {
     if error.needsObtain, Resolution.current.read(\.isObtaining) { return }
-    UDIEvent.Missed.tell(of: request, path: fullPath, isRequired: isRequired)
+    UDIObserver.tell { .missed(UDIEvent.Missed(request, path: fullPath, isRequired: isRequired)) }
   }
 }
 
 extension UDIEvent.Missed {
-  /// Tells the observer that a lookup has found nothing.
-  ///
   /// - Parameter path: The path of the context where the lookup began.
-  static func tell(of request: LookupRequest, path: @autoclosure () -> [String], isRequired: Bool) {
-    UDIObserver.tell {
-      .missed(
-        UDIEvent.Missed(
-          typeName: TypeIdentity.of(request.type).text, name: request.name?.description, fullPath: path(),
-          isRequired: isRequired))
-    }
+  init(_ request: LookupRequest, path: [String], isRequired: Bool) {
+    self.init(
+      typeName: TypeIdentity.of(request.type).text, name: request.name?.description, fullPath: path,
+      isRequired: isRequired)
   }
 }
 

@@ -73,7 +73,7 @@ extension Node {
     if let extras = treeLocked.extras {
       if treeLocked.isWatched { endWatching() }
       if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
-      if hasOverrides { endOverrides(in: extras, &garbage) }
+      endOverrides(&garbage)
       if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
     }
     let children = hasChildren ? orphanChildren(goingOnAt: above) : []

@@ -1,0 +1,46 @@
+extension Entry {
+  /// Describes an entry that a context has. Call this under the tree lock.
+  ///
+  /// - Returns: The description, and the object, if it is alive; nil for a value. The garbage keeps the object and this
+  ///   entry alive.
+  func sighted(_ garbage: inout Garbage) -> (entry: UDIEntry, object: Unretained<AnyObject>?) {
+    garbage.add(self)
+    let kept = (self as? Provider)?.shown ?? self as? InstanceEntry
+    let instance = kept?.instance
+    let present = garbage.held(instance?.object ?? object, reach)
+    // Values are kept in boxes.
+    let object = instance?.isBox == true ? nil : present.map { Unretained($0) }
+    let kind: UDIEntry.Kind =
+      switch self {
+      // All other instances are seen through their providers.
+      case is InstanceEntry: .override
+      case is Provider: present == nil ? .provider : .kept
+      default: present == nil ? .dead : .live
+      }
+    let otherType = instance == nil ? (self as? DetailedBinding)?.objectType : kept?.maker.madeType
+    let entry = UDIEntry(kind, self, type: object.map { type(of: $0.object) } ?? otherType, isAlive: present != nil)
+    return (entry, object)
+  }
+}
+
+extension Garbage {
+  /// Keeps an object alive that was loaded from a weak reference, which might by now be the last reference to it.
+  ///
+  /// - Returns: The object.
+  mutating func held<Object: AnyObject>(_ object: Object?, _ reach: UDIReach = .anywhere) -> Object? {
+    if let object { add(object, reach) }
+    return object
+  }
+}
+
+extension Node {
+  /// The overrides, the bindings, and then the providers of this context, each in the order in which they were made.
+  /// Call this under the tree lock.
+  var allEntries: [Entry] {
+    var (bindings, providers): ([Entry], [Entry]) = ([], [])
+    treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
+    treeLocked.providers.forEach { providers.append($0.provider) }
+    let overrides: [Entry] = treeLocked.extras?.overrides.compactMap(\.shown) ?? []
+    return overrides + bindings.inOrder { UInt64($0.serial) } + providers.inOrder { UInt64($0.serial) }
+  }
+}
