@@ -161,7 +161,7 @@ package enum Tree {
 package struct Garbage: ~Copyable {
   // Most changes drop at most one object, which needs no array.
   private var first: AnyObject?
-  private var rest: [AnyObject] = []
+  private var rest: [AnyObject]?
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
@@ -174,7 +174,9 @@ package struct Garbage: ~Copyable {
   }
 
   package mutating func add(_ object: consuming AnyObject) {
-    if first == nil { first = object } else { rest.append(object) }
+    if first == nil { return first = object }
+    if rest == nil { rest = [] }
+    rest?.append(object)
   }
 
   /// Adds an object that was loaded only to look at it. If the loaded reference has become the last one, the garbage
@@ -192,9 +194,10 @@ package struct Garbage: ~Copyable {
   // This method is always inlined, so that the compiler can leave it out of changes that drop nothing.
   @inline(__always)
   package mutating func release() {
-    if first == nil, mainActorObjects == nil { return }
+    // If there is nothing first, there is no rest, but the compiler does not know that, and would release it.
+    if first == nil, rest == nil, mainActorObjects == nil { return }
     first = nil
-    rest = []
+    rest = nil
     if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
   }
 }
