@@ -164,7 +164,7 @@ class InstanceEntry: Entry, @unchecked Sendable {
   private let provider: Unretained<Provider>
 
   /// - Parameter isWeak: Whether to hold the instance weakly, because its users keep it alive.
-  init(_ instance: borrowing Instance, _ provider: Provider, isWeak: Bool) {
+  init(_ instance: borrowing Instance, _ provider: __shared Provider, isWeak: Bool) {
     self.provider = Unretained(provider)
     unsafe uncheckedOwned = isWeak ? nil : instance.object
     super.init(

@@ -123,7 +123,7 @@ struct InstanceMemory {
   /// Writes an instance, with a cast if necessary.
   ///
   /// - Returns: Whether the instance is of the type.
-  func write(_ instance: Instance, isExact: Bool, as type: Any.Type) -> Bool {
+  func write(_ instance: consuming Instance, isExact: Bool, as type: Any.Type) -> Bool {
     // A shortcut: the instance is written directly, as a lookup writes a bound instance. The general path below looks
     // up the metadata of the type's optional, which is slow.
     if isExact, !instance.isBox, instance.form.isComplete {

@@ -144,7 +144,7 @@ extension InstanceKeeper {
   ///   not.
   @inline(__always)
   private func finish(_ creation: Creation, _ outcome: @autoclosure () -> Creation.Outcome) -> Bool {
-    let isCurrent = self.creation === creation
+    let isCurrent = if let cache { cache.creation === creation } else { unsafe provider.creation === creation }
     if isCurrent { self.creation = nil }
     if !creation.isOfTask {
       creation.end(outcome())
@@ -172,7 +172,7 @@ extension InstanceKeeper {
 
 extension Provider {
   /// What keeps the instance for the given arguments. Do not call this under a lock.
-  final func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
+  final consuming func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
     let (caches, first) = Tree.change { _ in (ensureCaches(), self.caches?.first(arguments)) }
     // Usually there is no other cache with the same hash.

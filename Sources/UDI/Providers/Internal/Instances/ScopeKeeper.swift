@@ -10,7 +10,7 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
 
   let provider: Provider
 
-  init(_ provider: Provider) {
+  init(_ provider: __shared Provider) {
     self.provider = provider
     super.init(keepingFor: provider)
   }

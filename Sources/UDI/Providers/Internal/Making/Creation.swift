@@ -4,7 +4,7 @@
 /// The same type also stands for a module that a thread installs, and for a user's storage that a thread fills. Others
 /// wait for these in the same way, although no instance is being made.
 class Creation: Activity, @unchecked Sendable {
-  // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `cache` and `happensOnce` are also read
+  // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `provider` and `cache` are also read
   // without it, by the thread or the task that has begun the creation; only `begin` writes them, before that.
 
   enum Outcome {
@@ -29,12 +29,9 @@ class Creation: Activity, @unchecked Sendable {
   private let thread: Unretained<Resolution>?
   /// Whether the current thread makes the instance.
   final var isOfThisThread: Bool { thread == Resolution.current }
-  /// The creation that the thread began before this one, and that it has not ended.
-  fileprivate final var outer: Creation?
-  /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also
-  /// false if a look has added the provider, because each look might add one.
-  private(set) final var happensOnce = false
+  /// The creation that the thread began before this one, and that it has not ended. Whoever begins a creation holds it
+  /// until it ends.
+  fileprivate final var outer: Unretained<Creation>?
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
   /// The number of the new instance in the order in which instances are closed; nil if it has none.
@@ -54,17 +51,21 @@ class Creation: Activity, @unchecked Sendable {
   final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext? = nil) {
     thread?.read { thread in
       outer = unsafe thread.creation
-      unsafe thread.creation = self
+      unsafe thread.creation = Unretained(self)
     }
-    self.owner = owner
     closingNumber = nil
-    guard let keeper else { return }
-    (provider, cache) = (Unretained(keeper.provider), keeper.cache)
-    happensOnce = keeper.provider.sharing == .strong && !keeper.provider.comesFromLook && !keeper.provider.maker.hasFailed
+    provider = keeper.map { Unretained($0.provider) }
+    // A creation that is used again has neither of these.
+    if let cache = keeper?.cache { self.cache = cache }
+    if let owner { self.owner = owner }
   }
 
-  /// What keeps the instance; nil if others wait for something else.
-  final var keeper: InstanceKeeper? { provider.map { InstanceKeeper(provider: $0.object, cache: cache) } }
+  /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
+  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also
+  /// false if a look has added the provider, because each look might add one.
+  final var happensOnce: Bool {
+    provider?.read { $0.sharing == .strong && !$0.comesFromLook && !$0.maker.hasFailed } ?? false
+  }
 
   override final var key: KeyIdentity? { provider?.read { $0.key } }
 
@@ -131,5 +132,5 @@ class Creation: Activity, @unchecked Sendable {
 
 extension Resolution {
   /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
-  var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0) { $0.outer }) } ?? [] }
+  var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0.object) { $0.outer?.object }) } ?? [] }
 }

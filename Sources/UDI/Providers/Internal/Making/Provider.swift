@@ -100,7 +100,7 @@ class Provider: Entry, @unchecked Sendable {
   }
 
   /// Makes what keeps the instances of a provider for one scope. Call this under the tree lock.
-  init(keepingFor original: Provider) {
+  init(keepingFor original: __shared Provider) {
     makesExactType = original.makesExactType
     madeType = original.madeType
     usesDefaultLifetime = false
@@ -111,7 +111,7 @@ class Provider: Entry, @unchecked Sendable {
     super.init(
       .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
       at: original.site)
-    setCloser(original.closer?.forAnotherProvider)
+    if original.hasCloser { setCloser(original.closer?.forAnotherProvider) }
   }
 
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
@@ -212,7 +212,7 @@ extension Provider {
 
   /// The key of the keepers that scopes have for this provider.
   private final var scopeKey: ScopeKey {
-    if let key = extras.scopeKey { return key }
+    if let key = unsafe uncheckedExtras?.scopeKey { return key }
     let new = ScopeKey(key, id)
     extras.scopeKey = new
     return new

@@ -56,8 +56,8 @@ final class Resolution {
   /// by this thread.
   var listed: [Any.Type]?
 
-  /// The creation that this thread has begun last and not ended. Guarded by the tree lock.
-  @exclusivity(unchecked) var creation: Creation?
+  /// The creation that this thread has begun last and not ended; see `Creation.outer`. Guarded by the tree lock.
+  @exclusivity(unchecked) var creation: Unretained<Creation>?
   /// A creation that has ended without anything waiting for it, to be used again. Guarded by the tree lock.
   @exclusivity(unchecked) var spareCreation: Creation?
 
@@ -138,7 +138,7 @@ extension Resolution {
     let outer = unsafe (isLooking, graph.take())
     defer { unsafe (isLooking, graph) = outer }
     // What is made only once is not part of a look.
-    if creation.happensOnce { isLooking = false }
+    if isLooking, creation.happensOnce { isLooking = false }
     return try make()
   }
 

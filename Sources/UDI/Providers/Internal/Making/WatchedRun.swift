@@ -19,6 +19,7 @@ final class WatchedRun {
   ///   - context: The context that the factory is given. If recording is on, what the factory looks up there is
   ///     recorded.
   ///   - askers: The keys of the providers whose factories asked for the instance.
+  @inline(never)
   init(_ provider: Provider, _ context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) {
     self.provider = provider
     self.context = context
@@ -27,6 +28,7 @@ final class WatchedRun {
   }
 
   /// Ends the measurement. Call this as soon as the factory has made an instance.
+  @inline(never)
   func end() {
     let duration = start.duration(to: .now)
     if UDIRecording.isOn { Tree.change { _ in provider.lastDuration = duration } }
