@@ -5,9 +5,24 @@ struct Instance: @unchecked Sendable {
 
   /// The instance, or a `ValueBox` that contains it.
   let object: AnyObject
+  /// What `form` has besides the object's address. With the address, an instance would not fit into the registers in which
+  /// functions return values.
+  private let words: (UInt, UInt)
+  /// `max` for a box.
+  private let wordCount: UInt8
+
+  init(object: AnyObject, form: StoredForm, isBox: Bool) {
+    self.object = object
+    words = form.words
+    wordCount = isBox ? .max : form.wordCount
+  }
+
+  var isBox: Bool { wordCount == .max }
+
   /// How the instance is stored in an existential; incomplete for a box.
-  let form: StoredForm
-  let isBox: Bool
+  var form: StoredForm {
+    StoredForm(address: Unretained(object).address, words: words, wordCount: isBox ? 0 : wordCount)
+  }
 
   /// Returns the instance as `Dependency`, with a cast if necessary; nil if it is not of this type.
   ///
