@@ -6,9 +6,6 @@ final class Factory: Provider, @unchecked Sendable {
   /// and the instance that it made.
   typealias Completion = (UDIContext, Instance, Arguments?) -> Void
 
-  /// What keeps an instance that is being made, and the creation that ends with it.
-  private typealias Place = (keeper: InstanceKeeper, creation: Creation)
-
   /// The function, if it is not in `closures`.
   private let function: FactoryFunction?
   /// The function and the completion, if there is a completion, or if they have to be released on an actor.
@@ -59,7 +56,8 @@ final class Factory: Provider, @unchecked Sendable {
         let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
-      return try make(for: context, with: arguments, isFresh: isFresh, in: nil, on: thread)
+      let keeper = InstanceKeeper(provider: self, cache: nil)
+      return try make(for: context, with: arguments, isFresh: isFresh, keeper, nil, on: thread)
     }
     let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
     while true {
@@ -83,7 +81,7 @@ final class Factory: Provider, @unchecked Sendable {
         let context = creation.owner ?? context
         return try thread.read {
           try $0.running(creation) {
-            try make(for: context, with: arguments, isFresh: false, in: (keeper, creation), on: thread)
+            try make(for: context, with: arguments, isFresh: false, keeper, creation, on: thread)
           }
         }
       }
@@ -99,10 +97,12 @@ final class Factory: Provider, @unchecked Sendable {
 
   /// Makes an instance: takes the steps 2 to 6.
   ///
-  /// - Parameter place: What keeps the instance, and the creation that ends with it; nil if nothing keeps it.
+  /// - Parameters:
+  ///   - keeper: What keeps the instance, if there is a creation.
+  ///   - creation: The creation that ends with the instance; nil if the provider does not keep the instance.
   private func make(
-    for context: UDIContext, with arguments: Arguments?, isFresh: Bool, in place: Place?,
-    on thread: Unretained<Resolution>
+    for context: UDIContext, with arguments: Arguments?, isFresh: Bool, _ keeper: InstanceKeeper,
+    _ creation: Creation?, on thread: Unretained<Resolution>
   ) throws -> Instance {
     // Step 2.
     do {
@@ -110,9 +110,9 @@ final class Factory: Provider, @unchecked Sendable {
         thread.read { $0.noteActorMiss() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
-      try thread.read { try $0.push(self, for: context, with: arguments, isKept: place != nil, isFresh: isFresh) }
+      try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
-      if let place { place.keeper.end(place.creation, .undecided) }
+      if let creation { keeper.end(creation, .undecided) }
       throw error
     }
     // Step 6.
@@ -130,24 +130,24 @@ final class Factory: Provider, @unchecked Sendable {
       guard let instance = try call(context, arguments) else { throw ProviderFailure.returnedNil }
       watched?.end()
       // Step 4.
-      if hasCloser { place?.creation.assignClosingNumber() }
+      if hasCloser { creation?.assignClosingNumber() }
       let needs =
         instance.isBox || !UDIAttachment.exists(for: instance.object)
-        ? nil : attach(instance.object, to: context, isOwned: place != nil && sharing != .weak)
+        ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       if hasFailed { forgetFailure() }
       if hasCompletion || needs != nil {
         thread.read { $0.atEnd(complete: instance, needs, of: self, for: context, with: arguments) }
       }
       // Step 5.
-      if let place {
-        place.keeper.keep(instance, of: place.creation)
+      if let creation {
+        keeper.keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) }
       }
       return instance
     } catch {
       let hasMissed = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, with: arguments, in: place, mightSucceedElsewhere: hasMissed)
+      throw fail(error, with: arguments, keeper, creation, mightSucceedElsewhere: hasMissed)
     }
   }
 
@@ -157,20 +157,21 @@ final class Factory: Provider, @unchecked Sendable {
   ///   to be waited for. A thread that waits might run on that actor, or be part of `obtain`.
   /// - Returns: The error for the caller.
   private func fail(
-    _ error: any Error, with arguments: Arguments?, in place: Place?, mightSucceedElsewhere: Bool
+    _ error: any Error, with arguments: Arguments?, _ keeper: InstanceKeeper, _ creation: Creation?,
+    mightSucceedElsewhere: Bool
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find the record.
     noteFailure(error, arguments)
     let error = passOn(error)
-    guard let place else { return error }
+    guard let creation else { return error }
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
-    place.keeper.end(place.creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    keeper.end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
     return error
   }
 
   /// Calls the function.
-  // There is one call for each place of the function: if they were one, each call would count references to it.
+  // There are two calls, because a variable for the function would count references to it.
   @inline(__always)
   private func call(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     if let function { return try function.call(context, arguments, making: madeType) }

@@ -19,6 +19,7 @@ final class WatchedRun {
   ///   - context: The context that the factory is given. If recording is on, what the factory looks up there is
   ///     recorded.
   ///   - askers: The keys of the providers whose factories asked for the instance.
+  // Not inlined, nor is `end`: the caller would prepare memory for an instant at each run.
   @inline(never)
   init(_ provider: Provider, _ context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) {
     self.provider = provider
