@@ -5,8 +5,8 @@ extension Entry {
   ///   entry alive.
   func sighted(_ garbage: inout Garbage) -> (entry: UDIEntry, object: Unretained<AnyObject>?) {
     garbage.add(self)
-    let kept = (self as? Provider)?.shown ?? self as? InstanceEntry
-    let instance = kept?.instance
+    let maker = self as? Provider ?? (self as? InstanceEntry)?.maker
+    let instance = maker?.kept
     let present = garbage.held(instance?.object ?? object, reach)
     // Values are kept in boxes.
     let object = instance?.isBox == true ? nil : present.map { Unretained($0) }
@@ -17,7 +17,7 @@ extension Entry {
       case is Provider: present == nil ? .provider : .kept
       default: present == nil ? .dead : .live
       }
-    let otherType = instance == nil ? (self as? DetailedBinding)?.objectType : kept?.maker.madeType
+    let otherType = instance == nil ? (self as? DetailedBinding)?.objectType : maker?.madeType
     let entry = UDIEntry(kind, self, type: object.map { type(of: $0.object) } ?? otherType, isAlive: present != nil)
     return (entry, object)
   }

@@ -112,7 +112,7 @@ extension Provider {
   /// has caches: it will not make another instance there. An alias is removed with its target. Call this under the tree
   /// lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
-    if unsafe showsInstance || creation != nil || hasCaches || self is Alias { return }
+    if unsafe showsInstance || kept != nil || creation != nil || hasCaches || self is Alias { return }
     if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
   }
 }

@@ -167,7 +167,7 @@ final class Closing: Activity, @unchecked Sendable {
       }
       if let cache = step.cache {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
-      } else if !provider.hasCaches, provider.shown.map({ $0.owned === step.unclosed.instance.value.object }) ?? true {
+      } else if !provider.hasCaches, provider.kept.map({ $0.object === step.unclosed.instance.value.object }) ?? true {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         node.unregister(provider, &garbage)
       }

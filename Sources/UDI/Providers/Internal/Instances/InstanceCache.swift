@@ -179,7 +179,7 @@ extension Provider {
   /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
   /// tree lock.
   final func forEachOwned(_ body: (AnyObject) -> Void) {
-    if let owned = shown?.owned { body(owned) }
+    if sharing != .weak, let kept { body(kept.object) }
     for cache in caches?.all ?? [] { if let owned = cache.kept?.owned { body(owned) } }
   }
 }

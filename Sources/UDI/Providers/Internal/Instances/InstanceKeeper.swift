@@ -32,11 +32,7 @@ extension InstanceKeeper {
   /// because it asks the user's storage.
   var present: Instance? {
     if let custom { return custom.load() }
-    return Tree.change { garbage in
-      guard let kept else { return nil }
-      garbage.add(kept)
-      return kept.instance
-    }
+    return Tree.change { _ in kept }
   }
 
   /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, and the caller has
@@ -48,10 +44,9 @@ extension InstanceKeeper {
   func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
     try Tree.change { garbage in
       guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
-      if let kept {
-        if let instance = kept.instance { return .found(instance) }
-        if let cache { cache.keep(nil, &garbage) } else { provider.forget(kept, &garbage) }
-      }
+      if let kept { return .found(kept) }
+      // An instance that was held weakly might have been released.
+      forget(&garbage)
       custom?.isIdle = false
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
       // one has been removed from the storage.
@@ -110,15 +105,17 @@ extension InstanceKeeper {
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
         AuditNotice.note(instance.object, as: provider, in: node, &garbage)
       }
-      if custom == nil, !(isWeak && instance.isBox) {
-        let entry = InstanceEntry(instance, provider, isWeak: isWeak)
-        if let cache { cache.keep(entry, &garbage) } else { provider.show(entry, &garbage) }
-      } else {
+      if custom != nil || isWeak && instance.isBox {
         provider.leaveIfEnding(&garbage)
+      } else if let cache {
+        cache.keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
+      } else {
+        provider.keep(instance, &garbage)
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
-        for key in [provider.maker.keyID] + provider.maker.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+        let maker = provider.maker
+        for key in [maker.keyID] + maker.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
       }
     }
   }
@@ -127,8 +124,12 @@ extension InstanceKeeper {
 // MARK: - Under the tree lock
 
 extension InstanceKeeper {
-  /// The entry for the instance that is kept.
-  var kept: InstanceEntry? { if let cache { cache.kept } else { provider.shown } }
+  /// The instance that is kept; nil if there is none, or if it has been released.
+  private var kept: Instance? { if let cache { cache.kept?.instance } else { provider.kept } }
+
+  private func forget(_ garbage: inout Garbage) {
+    if let cache { cache.keep(nil, &garbage) } else { provider.forgetKept(&garbage) }
+  }
 
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation? {
@@ -163,7 +164,7 @@ extension InstanceKeeper {
       garbage.add(creation)
     }
     creation = nil
-    if let cache { cache.keep(nil, &garbage) } else { provider.forget(provider.shown, &garbage) }
+    forget(&garbage)
     if let custom { garbage.add(custom.reset()) }
   }
 }
@@ -172,6 +173,7 @@ extension InstanceKeeper {
 
 extension Provider {
   /// What keeps the instance for the given arguments. Do not call this under a lock.
+  // Consuming, because the result refers to the provider.
   final consuming func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
     let (caches, first) = Tree.change { _ in (ensureCaches(), self.caches?.first(arguments)) }
@@ -188,7 +190,7 @@ extension Provider {
     if let shown { garbage.add(shown) }
     adopt(entry)
     shown = entry
-    guard kind != .scoped, let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
+    guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
   }
 
@@ -200,7 +202,7 @@ extension Provider {
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
-    if kind != .scoped { node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored) }
+    node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored)
     entry.node = nil
     garbage.add(entry)
     leaveIfEnding(&garbage)

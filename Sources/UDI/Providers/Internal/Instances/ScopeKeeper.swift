@@ -6,13 +6,31 @@
 /// not refer to it. A lookup finds the provider, whether the scope has made anything or not. So the order of lookups
 /// makes no difference to what they find.
 final class ScopeKeeper: Provider, @unchecked Sendable {
-  // Unchecked: this class adds a constant.
+  // Unchecked: this class adds a constant, and an instance that is guarded by the tree lock.
 
   let provider: Provider
+  /// The instance that is kept. It has no entry, because no slot would refer to that. The entry would be a tenth of the
+  /// row "scoped" of `Benchmarks/instructions`.
+  @exclusivity(unchecked) private final var instance: Instance?
 
   init(_ provider: __shared Provider) {
     self.provider = provider
     super.init(keepingFor: provider)
+  }
+
+  deinit {
+    guard reach == .mainActor, let instance = unsafe instance.take() else { return }
+    releaseOnMainActor(consume instance)
+  }
+
+  override var kept: Instance? { unsafe instance }
+
+  override func keep(_ instance: Instance, _ garbage: inout Garbage) { unsafe self.instance = instance }
+
+  override func forgetKept(_ garbage: inout Garbage) {
+    guard let instance = unsafe instance.take() else { return }
+    garbage.add(instance.object, reach)
+    leaveIfEnding(&garbage)
   }
 }
 

@@ -114,6 +114,18 @@ class Provider: Entry, @unchecked Sendable {
     if original.hasCloser { setCloser(original.closer?.forAnotherProvider) }
   }
 
+  /// The instance that the provider keeps by itself, and not in a cache; nil if it keeps none, or if it has been
+  /// released. Read this under the tree lock.
+  var kept: Instance? { shown?.instance }
+
+  /// Keeps an instance by itself. Called under the tree lock.
+  func keep(_ instance: Instance, _ garbage: inout Garbage) {
+    show(InstanceEntry(instance, self, isWeak: sharing == .weak), &garbage)
+  }
+
+  /// Forgets the instance that the provider keeps by itself. Called under the tree lock.
+  func forgetKept(_ garbage: inout Garbage) { forget(shown, &garbage) }
+
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
   /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
   final var replaces: Bool? { fixedExtras?.metadata?.replaces }
@@ -149,7 +161,7 @@ class Provider: Entry, @unchecked Sendable {
 
 extension Provider {
   /// The entry for the instance that the provider keeps by itself, and not in a cache; nil if it keeps none. Slots that
-  /// would refer to the provider refer to this entry instead.
+  /// would refer to the provider refer to this entry instead. A `ScopeKeeper` keeps its instance without an entry.
   final var shown: InstanceEntry? {
     get { unsafe uncheckedShown }
     set { unsafe uncheckedShown = newValue }
