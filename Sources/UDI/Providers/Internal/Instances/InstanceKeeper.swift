@@ -30,10 +30,7 @@ enum Claim {
 extension InstanceKeeper {
   /// The instance that is kept; nil if there is none, or if it has been released. Do not read this under the lock,
   /// because it asks the user's storage.
-  var present: Instance? {
-    if let custom { return custom.load() }
-    return Tree.change { _ in kept }
-  }
+  var present: Instance? { if let custom { custom.load() } else { Tree.change { _ in kept } } }
 
   /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, and the caller has
   /// to make the instance.

@@ -56,8 +56,8 @@ final class Factory: Provider, @unchecked Sendable {
         let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
       }
-      let keeper = InstanceKeeper(provider: self, cache: nil)
-      return try make(for: context, with: arguments, isFresh: isFresh, keeper, nil, on: thread)
+      return try make(
+        for: context, with: arguments, isFresh: isFresh, in: .init(provider: self, cache: nil), nil, on: thread)
     }
     let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
     while true {
@@ -81,7 +81,7 @@ final class Factory: Provider, @unchecked Sendable {
         let context = creation.owner ?? context
         return try thread.read {
           try $0.running(creation) {
-            try make(for: context, with: arguments, isFresh: false, keeper, creation, on: thread)
+            try make(for: context, with: arguments, isFresh: false, in: keeper, creation, on: thread)
           }
         }
       }
@@ -101,7 +101,7 @@ final class Factory: Provider, @unchecked Sendable {
   ///   - keeper: What keeps the instance, if there is a creation.
   ///   - creation: The creation that ends with the instance; nil if the provider does not keep the instance.
   private func make(
-    for context: UDIContext, with arguments: Arguments?, isFresh: Bool, _ keeper: InstanceKeeper,
+    for context: UDIContext, with arguments: Arguments?, isFresh: Bool, in keeper: InstanceKeeper,
     _ creation: Creation?, on thread: Unretained<Resolution>
   ) throws -> Instance {
     // Step 2.
@@ -147,7 +147,7 @@ final class Factory: Provider, @unchecked Sendable {
       return instance
     } catch {
       let hasMissed = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, with: arguments, keeper, creation, mightSucceedElsewhere: hasMissed)
+      throw fail(error, with: arguments, in: keeper, creation, mightSucceedElsewhere: hasMissed)
     }
   }
 
@@ -157,7 +157,7 @@ final class Factory: Provider, @unchecked Sendable {
   ///   to be waited for. A thread that waits might run on that actor, or be part of `obtain`.
   /// - Returns: The error for the caller.
   private func fail(
-    _ error: any Error, with arguments: Arguments?, _ keeper: InstanceKeeper, _ creation: Creation?,
+    _ error: any Error, with arguments: Arguments?, in keeper: InstanceKeeper, _ creation: Creation?,
     mightSucceedElsewhere: Bool
   ) -> any Error {
     // The failure is recorded before the waiting threads are woken, so that they find the record.
