@@ -241,7 +241,7 @@ struct Recipes {
     }
     context.provide(Flags(storesOnDisk: false))
     #expect(context.link((any Store).self) is MemoryStore)
-    context.provide(Flags(storesOnDisk: true))
+    context.provide(Flags(storesOnDisk: true), replaces: true)
     #expect(context.link((any Store).self) is DiskStore)
   }
 

@@ -486,7 +486,7 @@ private struct Failed: Error {}
     register()
     let (scope, fake) = (try root.makeScope(tag: "scope"), Made("fake"))
     let made = scope.link((any Alpha).self)
-    root.provide(fake as any Alpha, as: (any Alpha).self)
+    root.provide(fake as any Alpha, as: (any Alpha).self, replaces: true)
     #expect(scope.link((any Alpha).self) === fake && made !== fake)
   }
 
