@@ -23,6 +23,7 @@ nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<
   _ = context.link((any Local).self)  // refused
   _ = context.link(key)  // refused
   _ = context.linkAll((any Local).self)  // refused
+  _ = context.updates(ofAll: (any Local).self)  // refused
   _ = context.link((any Local).self, fresh: true)  // refused
   _ = try context.require((any Local).self)  // refused
   _ = context.registrations(of: (any Local).self).first?.link()  // refused

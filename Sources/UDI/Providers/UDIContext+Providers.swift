@@ -82,7 +82,7 @@ extension UDIContext {
     // Watchers are notified last. If they were notified before the storages are reset, they could still find the old
     // instance in a storage.
     change { node, _ in
-      for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
+      for key in keys { node.notifyWatchersHereAndAbove(of: key) }
     }
   }
 }

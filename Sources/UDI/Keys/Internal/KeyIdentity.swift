@@ -6,8 +6,7 @@
 ///
 /// An entry holds its key.
 package class KeyIdentity: @unchecked Sendable {
-  // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which have only atomics and constants that are
-  // `Sendable`.
+  // Unchecked: every instance is a `TypeIdentity` or a `NamedKey`, which say why they may be shared.
 
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s, and all others are `TypeIdentity`s.
   static let namedBit: UInt64 = 1 << 63

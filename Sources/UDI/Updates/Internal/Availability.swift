@@ -59,7 +59,7 @@ final class Availability: @unchecked Sendable {
     let consumer = Consumer(context, requests[index])
     while let next = await consumer.watcher.next() {
       // The old value must not be released while the lock is held, because releasing it might run user code.
-      var found = next.map { keep($0, requests[index]) }
+      var found = next.first.map { keep($0.instance, requests[index]) }
       Tree.change { _ in
         swap(&self.found[index], &found)
         number += 1

@@ -118,7 +118,7 @@ extension InstanceKeeper {
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
-        for key in [provider.keyID] + provider.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+        for key in [provider.key] + provider.aliases.map(\.key) { node.notifyWatchersHereAndAbove(of: key) }
       }
     }
   }
