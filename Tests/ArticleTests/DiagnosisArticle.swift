@@ -87,10 +87,9 @@ extension UDILinkError: LocalizedError {
   @Test func changesOfAll() async {
     let (context, given) = (AppContext, AsyncStream.makeStream(of: [String].self))
     let follower = Task {
-      var titles: [String] = []
+      var titles: [String] = [] { didSet { given.continuation.yield(titles) } }
       for await players in context.updates(ofAll: (any Player).self) {
         titles = players.map { "\($0.name ?? "unnamed"): \($0.dependency.title)" }
-        given.continuation.yield(titles)
       }
     }
     var elements = given.stream.makeAsyncIterator()

@@ -1,15 +1,15 @@
 /// The look: the lookup that a watcher repeats.
 extension Watcher {
-  /// A dependency that a look has found, with its name, and with the id of the provider that was asked for it; 0 if
-  /// there was no need to ask one. The form of the instance is complete only if it is that of the requested type.
-  typealias Found = (name: UDIName?, instance: Instance, provider: UInt)
+  /// A dependency that a look has found, and its entry: the provider, if one was asked for the instance. The form of
+  /// the instance is complete only if it is that of the requested type.
+  typealias Found = (entry: Entry, instance: Instance)
 
   /// Looks up the dependency, or all dependencies. What only another actor can make is made there.
   ///
   /// - Parameter isKeptOnly: Whether to look only at existing instances. If so, a provider is asked only if it is new
   ///   to the watcher.
-  /// - Returns: What there is. Nil if the look has to be repeated after the next change: `isKeptOnly` is true, but a
-  ///   provider that is not new would have to be asked; or a provider has left its context before it was asked.
+  /// - Returns: What there is. Nil if that cannot be said before the next change: `isKeptOnly` is true, but a provider
+  ///   that is not new would have to be asked; or the only provider has left its context before it was asked.
   nonisolated(nonsending) func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> [Found]? {
     func collect() -> ContiguousArray<LoadedEntry> {
       context.withNode { $0.allDependencies(request, ofAnyName: findsAll, onlyFirst: !findsAll) }
@@ -27,13 +27,13 @@ extension Watcher {
       let provider = entry as? Provider
       if let provider, !isKeptOnly || isNew(provider) {
         do { instance = try await self.instance(of: provider, for: context) } catch {
-          if case ProviderFailure.nothing = error { return nil }
+          if case ProviderFailure.nothing = error, !findsAll { return nil }
           if Task.isCancelled { return nil }
         }
       } else if let provider {
         // What the provider made for the last answer is part of this one, too, if it is still there.
-        instance = findsAll ? last?.first { $0.provider == provider.id }?.instance() : nil
-        if instance == nil { return nil }
+        instance = last?.first { $0.provider == provider.id }?.instance()
+        if instance == nil, !provider.hasFailed { return nil }
         newest = lastKnownProvider
       } else if entry.kind == .binding {
         // A look that makes nothing cannot tell which provider has made an object that was bound during a look.
@@ -42,9 +42,9 @@ extension Watcher {
         instance = (entry as? InstanceEntry)?.instance
       }
       if let newest { known = max(known ?? 0, newest) }
-      if let instance { found.append((entry.name, instance, provider?.id ?? 0)) }
+      if let instance { found.append((entry, instance)) }
     }
-    Tree.change { _ in lastKnownProvider = unsafe known.map { min($0, Tree.providerCount) } }
+    Tree.change { _ in lastKnownProvider = known.map { unsafe min($0, Tree.providerCount) } }
     return found
   }
 
@@ -68,10 +68,10 @@ extension Watcher {
     return try Resolution.current.object.looking(true, body)
   }
 
-  /// Whether even a look that makes no instance should ask this provider: if the last look found nothing, or if the
-  /// provider is new and was not registered during a look.
+  /// Whether even a look that makes no instance should ask this provider: if the last look found nothing, if the
+  /// provider is new and was not registered during a look, or if only `obtain` has it make anything.
   private func isNew(_ provider: Provider) -> Bool {
-    guard let lastKnownProvider else { return true }
+    guard let lastKnownProvider, !provider.isAsynchronous else { return true }
     return !provider.comesFromLook && provider.id > lastKnownProvider
   }
 
@@ -82,15 +82,14 @@ extension Watcher {
     defer {
       last = found.map { found in
         let (form, isBox) = (found.instance.form, found.instance.isBox)
-        return (
-          found.name,
-          { [weak object = found.instance.object] in object.map { Instance(object: $0, form: form, isBox: isBox) } },
-          found.provider
-        )
+        let instance = { [weak object = found.instance.object] in
+          object.map { Instance(object: $0, form: form, isBox: isBox) }
+        }
+        return (found.entry.name, (found.entry as? Provider)?.id ?? 0, instance)
       }
     }
     guard let last, last.count == found.count else { return true }
-    return !zip(last, found).allSatisfy { $0.name == $1.name && $0.instance()?.object === $1.instance.object }
+    return !zip(last, found).allSatisfy { $0.name == $1.entry.name && $0.instance()?.object === $1.instance.object }
   }
 
   /// The first dependency of an answer.
@@ -101,7 +100,7 @@ extension Watcher {
   /// All dependencies of an answer, with their names.
   static func all<Dependency>(_ found: [Found]) -> [(name: UDIName?, dependency: Dependency)] {
     found.compactMap { found in
-      found.instance.value(as: Dependency.self, isExact: true).map { (found.name, $0) }
+      found.instance.value(as: Dependency.self, isExact: true).map { (found.entry.name, $0) }
     }
   }
 }

@@ -65,8 +65,9 @@ final class Watcher: @unchecked Sendable {
   private var isLate = false
   private let changes = Activity()
 
-  /// The last answer; nil if there has been none. It keeps nothing alive.
-  var last: [(name: UDIName?, instance: () -> Instance?, provider: UInt)]?
+  /// The last answer, with the ids of the providers that were asked; nil if there has been none. It keeps nothing
+  /// alive.
+  var last: [(name: UDIName?, provider: UInt, instance: () -> Instance?)]?
   /// The id of the newest of all providers when the last answer was found: providers with greater ids came later. 0 if
   /// user code had bound the answer; nil if the lookup found nothing.
   var lastKnownProvider: UInt?
