@@ -424,7 +424,12 @@ import Testing
     let log = MisuseLog()
     let follower = withReporter(log.reporter) { AllFollower(root.updates(ofAll: (any Service).self)) }
     await expect(["first"], from: follower)
+    // What a look for somebody else brings is seen beside them, and they are not asked again.
+    leaf.register((any Other).self) { Member("helper") { $0.bind($0, as: (any Service).self, named: "b") } as any Other }
+    let looker = Follower(leaf.updates(of: (any Other).self), holds: true)
+    await expect(["first", "b: helper"], from: follower)
     #expect(log.all.map(\.kind) == [.notMade])
+    await looker.end()
     await follower.end()
   }
 }
