@@ -34,7 +34,8 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   @inline(never)
   var text: String { _typeName(firstType, qualified: true) }
   /// An id that no key has. For watchers, it stands for all keys of this type.
-  // An address has no such high bit, and `id` has not even its lowest four bits.
+  // `id` is an address without its lowest four bits, so it does not have this bit. The ids of keys with names have a
+  // higher one.
   var idOfAllKeys: UInt64 { id | Self.namedBit >> 1 }
   /// The type whose metatype is `metatype`.
   // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.

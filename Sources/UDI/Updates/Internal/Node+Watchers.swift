@@ -55,11 +55,16 @@ extension Node {
     if unsafe type.followers > 0 { notifyWatchersHereAndAbove(of: kind, to: type.idOfAllKeys, isBelow: isBelow) }
   }
 
-  /// Notifies the watchers that are entered here, and those whose lookup begins above and goes down to this node.
+  /// Notifies the watchers that are entered here, and those whose lookup begins above and goes down to this node; with
+  /// `isBelow`, only those whose lookup begins here or above and goes further down.
   private func notifyWatchersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
-    if treeLocked.isWatched, !isBelow { notifyWatchers(of: kind, to: key) }
-    for node in sequence(first: self, next: \.parentThatSeesThis).dropFirst(isBelow ? 0 : 1)
-    where node.treeLocked.isWatched { node.notifyWatchers(of: kind, belowTo: key) }
+    for node in andAncestorsThatSeeThis where node.treeLocked.isWatched {
+      if node == self, !isBelow {
+        notifyWatchers(of: kind, to: key)
+      } else {
+        node.notifyWatchers(of: kind, belowTo: key)
+      }
+    }
   }
 
   /// After this node has got a new parent or lost its parent, notifies the watchers whose lookup passes upwards through
