@@ -10,12 +10,12 @@ import UDI
   @Test("Ends when the context goes, which neither the sequence nor its iterator keeps")
   func contextGoes() async throws {
     weak var context: UDIContext?
-    let sequence: UDIResults<[(name: UDIName?, dependency: any Service)]>
-    var updates: UDIResults<[(name: UDIName?, dependency: any Service)]>.AsyncIterator
+    let sequence: UDIResults<[(name: UDIName?, dependency: any Module)]>
+    var updates: UDIResults<[(name: UDIName?, dependency: any Module)]>.AsyncIterator
     do {
       let passing = UDIContext(tag: "passing")
       context = passing
-      sequence = passing.updates(ofAll: (any Service).self)
+      sequence = passing.updates(ofAll: (any Module).self)
       updates = sequence.makeAsyncIterator()
       #expect(try await #require(updates.next()).isEmpty)
     }
@@ -30,12 +30,12 @@ import UDI
     let (root, given) = (root, Latch())
     let child = try root.makeChild(tag: "child")
     let follower = Task {
-      for await _ in child.updates(ofAll: (any Service).self) { given.arrive() }
+      for await _ in child.updates(ofAll: (any Module).self) { given.arrive() }
     }
     await given.wait()
     root.provide(1) { _ in await follower.value }
     try await root.close()
-    for await _ in child.updates(ofAll: (any Service).self) { Issue.record("the context is closed") }
+    for await _ in child.updates(ofAll: (any Module).self) { Issue.record("the context is closed") }
   }
 
   @Test("Ends when the task is cancelled, before and while it waits")
@@ -43,12 +43,12 @@ import UDI
     let (root, given) = (root, Latch())
     let cancelled = Task {
       while !Task.isCancelled { await Task.yield() }
-      for await _ in root.updates(ofAll: (any Service).self) { Issue.record("the task is cancelled") }
+      for await _ in root.updates(ofAll: (any Module).self) { Issue.record("the task is cancelled") }
     }
     cancelled.cancel()
     await cancelled.value
     let waiting = Task {
-      for await _ in root.updates(ofAll: (any Service).self) { given.arrive() }
+      for await _ in root.updates(ofAll: (any Module).self) { given.arrive() }
     }
     await given.wait()
     waiting.cancel()
@@ -59,9 +59,9 @@ import UDI
     @Test("Ends without an element when the task is cancelled while it waits for an actor")
     @MainActor func cancellationInALook() async {
       let root = root
-      root.register((any Service).self) { @MainActor in Plain() }
+      root.register((any Module).self) { @MainActor in Plain() }
       let task = Task.detached {
-        var updates = root.updates(ofAll: (any Service).self).makeAsyncIterator()
+        var updates = root.updates(ofAll: (any Module).self).makeAsyncIterator()
         return await updates.next() == nil
       }
       // The main actor is not free until the task is cancelled.
@@ -74,15 +74,15 @@ import UDI
   @Test("What was given is not kept alive: held, dropped and referred to weakly")
   func lifetimes() async throws {
     let child = try root.makeChild(tag: "child")
-    var updates = root.updates(ofAll: (any Service).self).makeAsyncIterator()
+    var updates = root.updates(ofAll: (any Module).self).makeAsyncIterator()
     var held: Plain? = Plain("held")
     weak let weakly = held
     var member: Member? = Member().attached(to: child)
     weak let weakMember = member
-    child.bind(held!, as: (any Service).self)
-    member!.bind(member!, as: (any Service).self, named: "a")
-    child.provide(Plain("owned") as any Service, as: (any Service).self, named: "b")
-    child.register((any Service).self, named: "c") { Plain("unique") }
+    child.bind(held!, as: (any Module).self)
+    member!.bind(member!, as: (any Module).self, named: "a")
+    child.provide(Plain("owned") as any Module, as: (any Module).self, named: "b")
+    child.register((any Module).self, named: "c") { Plain("unique") }
     weak var unique: AnyObject?
     do {
       let found = try #require(await updates.next())
@@ -96,7 +96,7 @@ import UDI
     #expect(try #require(await updates.next()).map(\.name) == [nil, "b", "c"])
     held = nil
     #expect(weakly == nil)
-    #expect(root.linkAll((any Service).self).count == 2)
+    #expect(root.linkAll((any Module).self).count == 2)
     #expect(try #require(await updates.next()).map(\.name) == ["b", "c"])
     withExtendedLifetime((held, member)) {}
   }
@@ -107,35 +107,35 @@ import UDI
   func slow() async throws {
     let child = try root.makeChild(tag: "child")
     let first = Plain("first")
-    root.bind(first, as: (any Service).self)
-    var updates = root.updates(ofAll: (any Service).self).makeAsyncIterator()
+    root.bind(first, as: (any Module).self)
+    var updates = root.updates(ofAll: (any Module).self).makeAsyncIterator()
     #expect(try #require(await updates.next()).count == 1)
     weak var passed: Plain?
     for number in 0..<10_000 {
       let plain = Plain("\(number)")
-      child.bind(plain, as: (any Service).self, named: UDIName(number % 7))
+      child.bind(plain, as: (any Module).self, named: UDIName(number % 7))
       passed = plain
     }
     #expect(passed == nil)
     let last = Plain("last")
-    child.bind(last, as: (any Service).self)
+    child.bind(last, as: (any Module).self)
     let found = try #require(await updates.next())
     #expect(found.map(\.name) == [nil, nil])
     #expect(found.first?.dependency === first && found.last?.dependency === last)
-    child.unbind((any Service).self)
+    child.unbind((any Module).self)
     #expect(try #require(await updates.next()).count == 1)
   }
 
   @Test("Two consumers of one sequence are given every state, each for itself")
   @MainActor func two() async {
-    let updates = root.updates(ofAll: (any Service).self)
+    let updates = root.updates(ofAll: (any Module).self)
     let (first, second) = (AllFollower(updates), AllFollower(updates))
     let plain = Plain()
     await settle([root])
-    root.bind(plain, as: (any Service).self)
+    root.bind(plain, as: (any Module).self)
     await settle([root])
     await first.end()
-    root.unbind((any Service).self)
+    root.unbind((any Module).self)
     await settle([root])
     #expect(first.seen == [[], ["plain"]])
     #expect(second.seen == [[], ["plain"], []])
@@ -149,7 +149,7 @@ import UDI
     await withTaskGroup { group in
       for _ in 0..<20 {
         group.addTask {
-          for await found in root.updates(ofAll: (any Service).self)
+          for await found in root.updates(ofAll: (any Module).self)
           where found.count == 4 && found.allSatisfy({ $0.dependency === last }) { return }
         }
       }
@@ -157,33 +157,33 @@ import UDI
         group.addTask {
           for number in 0..<200 {
             let passing = Member().attached(to: child)
-            passing.bind(passing, as: (any Service).self, named: UDIName(number % 3))
+            passing.bind(passing, as: (any Module).self, named: UDIName(number % 3))
             if number % 50 == 0 { try? root.addChild(child) }
           }
-          child.multiBind(last, as: (any Service).self)
+          child.multiBind(last, as: (any Module).self)
         }
       }
     }
-    #expect(root.linkAll((any Service).self).count == 4)
+    #expect(root.linkAll((any Module).self).count == 4)
   }
 
   // MARK: - Where it runs
 
-  private final class OnMain: Service {
+  private final class OnMain: Module {
     @MainActor init() {}
   }
 
   @Test("What belongs to the main actor is made there, and nothing is reported")
   func madeOnTheMainActor() async throws {
     let plain = Plain()
-    root.bind(plain, as: (any Service).self, named: "a")
-    root.register((any Service).self, lifetime: .context) { @MainActor in OnMain() as any Service }
+    root.bind(plain, as: (any Module).self, named: "a")
+    root.register((any Module).self, lifetime: .context) { @MainActor in OnMain() as any Module }
     let (found, misuse) = await MisuseLog.during {
-      var updates = root.updates(ofAll: (any Service).self).makeAsyncIterator()
+      var updates = root.updates(ofAll: (any Module).self).makeAsyncIterator()
       return await updates.next()
     }
     #expect(found?.map(\.name) == ["a", nil] && misuse.isEmpty, "\(misuse)")
-    #expect(found?.last?.dependency === root.link((any Service).self))
+    #expect(found?.last?.dependency === root.link((any Module).self))
   }
 
   @Test("On the main actor also what is not Sendable, from a context and from an object")
@@ -215,10 +215,10 @@ import UDI
   @Test("An object's sequence stays with the context that the object was attached to")
   func ofAnObject() async throws {
     let (member, plain) = (Member().attached(to: root), Plain())
-    var updates = member.updates(ofAll: (any Service).self).makeAsyncIterator()
+    var updates = member.updates(ofAll: (any Module).self).makeAsyncIterator()
     member.attachedContext = UDIContext(tag: "elsewhere")
     #expect(try #require(await updates.next()).isEmpty)
-    root.bind(plain, as: (any Service).self)
+    root.bind(plain, as: (any Module).self)
     #expect(try #require(await updates.next()).count == 1)
   }
 }

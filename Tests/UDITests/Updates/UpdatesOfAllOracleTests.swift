@@ -31,7 +31,7 @@ import TreeModel
     let search: UDISearch?
     let follower: AllFollower
 
-    var found: [any Service] { context.linkAll((any Service).self, search: search) }
+    var found: [any Module] { context.linkAll((any Module).self, search: search) }
   }
 
   private static let names: [UDIName?] = [nil, "a", "b"]
@@ -40,7 +40,7 @@ import TreeModel
   private let contexts: [UDIContext]
   private var passing: [UDIContext] = []
   private var posts: [Post] = []
-  private var held: [any Service & Other] = []
+  private var held: [any Module & Other] = []
   private let count = Tally()
 
   init(seed: UInt64) throws {
@@ -53,7 +53,7 @@ import TreeModel
       posts.append(
         Post(
           context: context, search: search,
-          follower: AllFollower(context.updates(ofAll: (any Service).self, search: search))))
+          follower: AllFollower(context.updates(ofAll: (any Module).self, search: search))))
     }
   }
 
@@ -79,7 +79,7 @@ import TreeModel
       let isRight =
         found.count == follower.last.count && zip(found, follower.last).allSatisfy { $0 === $1 }
         && Self.names.allSatisfy { name in
-          let named = post.context.linkAll((any Service).self, named: name, search: post.search)
+          let named = post.context.linkAll((any Module).self, named: name, search: post.search)
           let given = zip(follower.names, follower.last).filter { $0.0 == name }
           return named.count == given.count && zip(named, given).allSatisfy { $0 === $1.1 }
         }
@@ -100,34 +100,34 @@ import TreeModel
     case 0, 1, 2:
       let member = Member(newLabel())
       held.append(member)
-      context.bind(member, as: (any Service).self, named: name)
+      context.bind(member, as: (any Module).self, named: name)
       return "bound a member in \(context)"
     case 3:
       let plain = Plain(newLabel())
       held.append(plain)
-      context.bind(plain, as: (any Service).self, named: name)
+      context.bind(plain, as: (any Module).self, named: name)
       return "bound in \(context)"
     case 4:
       if let object = held.randomElement(using: &random) {
-        context.multiBind(object, as: (any Service).self, named: name)
+        context.multiBind(object, as: (any Module).self, named: name)
       }
       return "bound again in \(context)"
     case 5, 6, 7:
       if !held.isEmpty { held.remove(at: Int.random(in: held.indices, using: &random)) }
       return "dropped"
     case 8:
-      context.unbind((any Service).self, named: name)
+      context.unbind((any Module).self, named: name)
       return "unbound in \(context)"
     case 9, 10:
       let count = count
-      let registration = context.register((any Service).self, named: name, lifetime: .context) {
+      let registration = context.register((any Module).self, named: name, lifetime: .context) {
         count.add()
-        return Plain("\(count.count)") as any Service
+        return Plain("\(count.count)") as any Module
       }
-      if pick([true, false]) { registration.implements((any Service).self, named: "b") }
+      if pick([true, false]) { registration.implements((any Module).self, named: "b") }
       return "registered in \(context)"
     case 11:
-      context.unregister((any Service).self, named: name)
+      context.unregister((any Module).self, named: name)
       return "unregistered in \(context)"
     case 12:
       context.reset()
@@ -145,7 +145,7 @@ import TreeModel
       // A branch comes with what is in it.
       let (branch, member) = (UDIContext(tag: newLabel()), Member(newLabel()))
       held.append(member)
-      try? branch.makeChild(tag: "twig").bind(member, as: (any Service).self, named: name)
+      try? branch.makeChild(tag: "twig").bind(member, as: (any Module).self, named: name)
       try? context.addChild(branch)
       passing.append(branch)
       return "added a branch below \(context)"
