@@ -23,7 +23,6 @@ nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<
   _ = context.link((any Local).self)  // refused
   _ = context.link(key)  // refused
   _ = context.linkAll((any Local).self)  // refused
-  _ = context.updates(ofAll: (any Local).self)  // refused
   _ = context.link((any Local).self, fresh: true)  // refused
   _ = try context.require((any Local).self)  // refused
   _ = context.registrations(of: (any Local).self).first?.link()  // refused
@@ -42,6 +41,7 @@ nonisolated func new(_ context: UDIContext) {
   context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register
   context.provide(Counter())  // warned: call to main actor-isolated instance method 'provide
   context.bind(Counter(), as: (any Local).self)  // warned: call to main actor-isolated instance method 'bind
+  _ = context.updates(ofAll: (any Local).self)  // warned: call to main actor-isolated instance method 'updates
 }
 
 nonisolated func rules(_ context: UDIContext) -> sending Report {
