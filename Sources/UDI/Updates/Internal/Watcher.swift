@@ -99,6 +99,8 @@ extension Watcher {
   ///
   /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the time
   ///   given to `expire` is over.
+  // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
+  @inline(never)
   nonisolated(nonsending) func next() async -> [Found]? {
     while let change = await nextChange(), let context {
       // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
