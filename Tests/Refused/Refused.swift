@@ -41,6 +41,7 @@ nonisolated func new(_ context: UDIContext) {
   context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register
   context.provide(Counter())  // warned: call to main actor-isolated instance method 'provide
   context.bind(Counter(), as: (any Local).self)  // warned: call to main actor-isolated instance method 'bind
+  _ = context.updates(ofAll: (any Local).self)  // warned: call to main actor-isolated instance method 'updates
 }
 
 nonisolated func rules(_ context: UDIContext) -> sending Report {

@@ -467,6 +467,30 @@ private struct Failed: Error {}
     #expect(one.link((any Sheet).self) !== other.link((any Sheet).self))
   }
 
+  // MARK: Following
+
+  @Test func updatesFollowWhatTheScopeHas() async throws {
+    register()
+    root.register((any Beta).self, lifetime: .scope) { [census] () async throws in Made("b", census) }
+    let scope = try root.makeScope(tag: "scope")
+    let child = try scope.makeChild(tag: "child")
+    var alphas = child.updates(of: (any Alpha).self).makeAsyncIterator()
+    let first = await alphas.next()
+    #expect(first != nil && first.flatMap { $0 } === scope.link((any Alpha).self))
+    scope.reset()
+    let second = await alphas.next()
+    #expect(second.flatMap { $0 } === scope.link((any Alpha).self) && second.flatMap { $0 } !== first.flatMap { $0 })
+    var betas = child.updates(of: (any Beta).self).makeAsyncIterator()
+    #expect(await betas.next().flatMap { $0 } == nil)
+    let made = try await scope.obtain((any Beta).self)
+    #expect(await betas.next().flatMap { $0 } === made)
+    // The move is noticed.
+    let other = try root.makeScope(tag: "other")
+    try other.addChild(child)
+    let third = await alphas.next()
+    #expect(third.flatMap { $0 } === other.link((any Alpha).self))
+  }
+
   // MARK: What is seen
 
   @Test func aFailureIsExplained() throws {

@@ -118,7 +118,8 @@ extension InstanceKeeper {
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
-        for key in [provider.maker.keyID] + provider.maker.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+        let maker = provider.maker
+        for key in [maker.key] + maker.aliases.map(\.key) { node.notifyWatchersHereAndAbove(of: key) }
       }
     }
   }
