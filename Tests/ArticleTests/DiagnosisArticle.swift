@@ -84,6 +84,20 @@ extension UDILinkError: LocalizedError {
     #expect(["", "nothing plays"].contains(title) && store === context.link((any Store).self))
   }
 
+  @Test func changesOfAll() async {
+    let (context, given) = (AppContext, AsyncStream.makeStream(of: [String].self))
+    let follower = Task {
+      var titles: [String] = [] { didSet { given.continuation.yield(titles) } }
+      for await players in context.updates(ofAll: (any Player).self) {
+        titles = players.map { "\($0.name ?? "unnamed"): \($0.dependency.title)" }
+      }
+    }
+    var elements = given.stream.makeAsyncIterator()
+    #expect(await elements.next() == [])
+    follower.cancel()
+    await follower.value
+  }
+
   @Test func whileAllAreThere() async throws {
     let context = AppContext
     let task = Task {

@@ -26,6 +26,12 @@ nonisolated private protocol Checker: Sendable { func faults(in text: String) ->
 nonisolated private struct Spelling: Checker { func faults(in text: String) -> [String] { ["a misspelt word"] } }
 nonisolated private struct Grammar: Checker { func faults(in text: String) -> [String] { ["a missing verb"] } }
 
+nonisolated private final class Thesaurus: UDIObject, Checker {
+  let _attachedContext = UDIAttachment()
+  func didAttachContext() { bind(self, as: (any Checker).self, named: "thesaurus") }
+  func faults(in text: String) -> [String] { ["a better word"] }
+}
+
 nonisolated private struct User: Sendable { let name: String }
 nonisolated private final class Transaction: Sendable {
   static let ended = Mutex(0)
@@ -160,6 +166,27 @@ struct Recipes {
     #expect(faults == ["a misspelt word", "a missing verb"])
   }
 
+  @Test func plugInsThatComeAndGo() async {
+    let context = context
+    context.provide(Spelling(), as: (any Checker).self)
+    let (menus, continuation) = AsyncStream.makeStream(of: [String].self)
+    let show: @Sendable ([String]) -> Void = { continuation.yield($0) }
+    let following = Task {
+      for await checkers in context.updates(ofAll: (any Checker).self) {
+        show(checkers.map { "\($0.name ?? "unnamed")" })
+      }
+    }
+    var shown = menus.makeAsyncIterator()
+    #expect(await shown.next() == ["unnamed"])
+    var thesaurus: Thesaurus? = Thesaurus().attached(to: context)
+    #expect(await shown.next() == ["unnamed", "thesaurus"])
+    #expect(thesaurus?.faults(in: "A text") == ["a better word"])
+    thesaurus = nil
+    #expect(await shown.next() == ["unnamed"])
+    following.cancel()
+    await following.value
+  }
+
   @Test func requests() async throws {
     let server = UDIContext(tag: "Server")
     func handle(_ request: UDIContext) async throws -> String {
@@ -241,7 +268,7 @@ struct Recipes {
     }
     context.provide(Flags(storesOnDisk: false))
     #expect(context.link((any Store).self) is MemoryStore)
-    context.provide(Flags(storesOnDisk: true))
+    context.provide(Flags(storesOnDisk: true), replaces: true)
     #expect(context.link((any Store).self) is DiskStore)
   }
 

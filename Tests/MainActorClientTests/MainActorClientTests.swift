@@ -251,7 +251,7 @@ final class CountingModule: UDIModule {
   func register(in context: UDIContext) {
     count += 1
     context.defaultLifetime = .context
-    context.register(Screen.self) { @MainActor in Screen() }
+    context.register(Screen.self, replaces: true) { @MainActor in Screen() }
   }
 }
 

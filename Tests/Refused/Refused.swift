@@ -41,6 +41,7 @@ nonisolated func new(_ context: UDIContext) {
   context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register
   context.provide(Counter())  // warned: call to main actor-isolated instance method 'provide
   context.bind(Counter(), as: (any Local).self)  // warned: call to main actor-isolated instance method 'bind
+  _ = context.updates(ofAll: (any Local).self)  // warned: call to main actor-isolated instance method 'updates
 }
 
 nonisolated func rules(_ context: UDIContext) -> sending Report {
@@ -273,7 +274,7 @@ nonisolated func allowedOptionals<Value>(
 // swift-format-ignore
 func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {
   switch error { case .duplicateTag, .cycle, .closed: break }  // refused: may have additional unknown values
-  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break }  // refused: may have additional unknown values
+  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed: break }  // refused: may have additional unknown values
   switch step { case .object, .provider, .missing: break }  // refused: may have additional unknown values
   switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
   switch error {
@@ -281,7 +282,7 @@ func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkEr
   @unknown default: break
   }
   switch misuse {
-  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .contextClosed, .unclosed, .closingFailed: break
+  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed: break
   @unknown default: break
   }
   switch step {
@@ -301,11 +302,11 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIEntry.Kind) {
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .noScope, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
   switch cause {
   case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached: break
   case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable: break
-  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .contextGone, .contextClosed: break
+  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .noScope, .contextGone, .contextClosed: break
   @unknown default: break
   }
 }

@@ -7,15 +7,18 @@ import UDIInspector
 protocol Service: AnyObject, Sendable {}
 protocol Loose: Sendable { var label: String { get } }
 protocol Other: AnyObject, Sendable {}
+/// What the tests of `updates(ofAll:)` follow. Other tests make changes deep in large trees, and these take longer while
+/// somebody follows all dependencies of their type.
+protocol Module: AnyObject, Sendable {}
 
 /// A class that is not a `UDIObject`.
-final class Plain: Service, Other, Loose {
+final class Plain: Service, Other, Module, Loose {
   let label: String
   init(_ label: String = "plain") { self.label = label }
 }
 
 /// A class that takes part in the tree, and does what a test wants when it is attached.
-final class Member: UDIObject, Service, Other, Loose {
+final class Member: UDIObject, Service, Other, Module, Loose {
   let _attachedContext = UDIAttachment()
   let label: String
   let onAttach: @Sendable (Member) -> Void

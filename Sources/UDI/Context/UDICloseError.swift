@@ -6,5 +6,5 @@ public struct UDICloseError: Error, Sendable {
 
 extension UDICloseError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be closed because of it.
-  public var description: String { UDIFailure.describe(failures, "closed properly") }
+  public var description: String { UDIFailure.describe(failures, "could not be closed properly") }
 }

@@ -1,4 +1,4 @@
-/// What could not be made or closed, and the error that was thrown: a part of ``UDIWarmUpError`` and ``UDICloseError``.
+/// What cannot be made or closed, and the error: a part of ``UDIWarmUpError``, ``UDICloseError`` and ``UDIUnmetNeeds``.
 public struct UDIFailure: Sendable {
   /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
   public let typeName: String
@@ -7,10 +7,9 @@ public struct UDIFailure: Sendable {
   /// The tags of the contexts from the root to the one where the dependency was looked up, or that owned it, both
   /// included.
   public let fullPath: [String]
-  /// The error that was thrown.
+  /// The error that was thrown or, in ``UDIUnmetNeeds``, would be.
   public let error: any Error
-  /// The file of the call that registered a dependency that could not be closed, in the form of `#fileID`. Nil if a
-  /// dependency could not be made.
+  /// The file of the call that registered the dependency, in the form of `#fileID`. Nil in ``UDIWarmUpError``.
   public internal(set) var fileID: String?
   /// The line of that call, counted from 1.
   public internal(set) var line: Int?
@@ -30,11 +29,11 @@ extension UDIFailure: CustomStringConvertible {
 
   /// The number of failures, and each error once, with all dependencies that have failed because of it.
   ///
-  /// - Parameter what: What could not be done with the dependencies.
+  /// - Parameter what: What is wrong with the dependencies.
   static func describe(_ failures: [UDIFailure], _ what: String) -> String {
-    if failures.count == 1 { return spelled("One dependency could not be \(what): \(failures[0].description)") }
+    if failures.count == 1 { return spelled("One dependency \(what): \(failures[0].description)") }
     let causes = failures.map(\.cause)
-    var lines = [spelled("\(failures.count) dependencies could not be \(what):")]
+    var lines = [spelled("\(failures.count) dependencies \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
       lines.append("  " + failures[index].description)
       let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }

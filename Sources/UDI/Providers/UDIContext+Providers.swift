@@ -76,13 +76,13 @@ extension UDIContext {
       for provider in concerned {
         provider.drop(isReset: true, &garbage)
         garbage.add(provider)
-        keys.append(provider.key)
+        keys.append(provider.maker.key)
       }
     }
     // Watchers are notified last. If they were notified before the storages are reset, they could still find the old
     // instance in a storage.
     change { node, _ in
-      for key in keys { node.notifyWatchersHereAndAbove(of: key.id) }
+      for key in keys { node.notifyWatchersHereAndAbove(of: key) }
     }
   }
 }

@@ -42,7 +42,7 @@ public struct UDIUnmetNeeds: Error, Sendable {
 
 extension UDIUnmetNeeds: CustomStringConvertible {
   /// The number of failures, and each error once.
-  public var description: String { failures.isEmpty ? "All needs are met." : UDIFailure.describe(failures, "made") }
+  public var description: String { failures.isEmpty ? "All needs are met." : UDIFailure.describe(failures, "cannot be made") }
 }
 
 /// One run of `unmetNeeds`.
@@ -98,12 +98,13 @@ private final class NeedsCheck {
       path[path.count - 1].parameter = index + 1
       let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
       let type = optional?.wrapped ?? type
-      let failure: ProviderFailure? = switch place.context.nearest(type) {
-      case nil: optional == nil ? .nothing : nil
-      case let needed as Provider: check(needed: needed.maker, at: place)
-      // A bound instance, one that is kept, or an override.
-      default: nil
-      }
+      let failure: ProviderFailure? =
+        switch place.context.nearest(type) {
+        case nil: optional == nil ? .nothing : nil
+        case let needed as Provider: check(needed: needed.maker, at: place)
+        // A bound instance, one that is kept, or an override.
+        default: nil
+        }
       if let failure { add(failure, type, at: place) }
     }
     path.removeLast()

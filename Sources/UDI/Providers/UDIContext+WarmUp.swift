@@ -55,7 +55,7 @@ public struct UDIWarmUpError: Error, Sendable {
 
 extension UDIWarmUpError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be made because of it.
-  public var description: String { UDIFailure.describe(failures, "made") }
+  public var description: String { UDIFailure.describe(failures, "could not be made") }
 }
 
 // MARK: - What there is to make

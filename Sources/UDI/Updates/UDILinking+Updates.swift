@@ -18,7 +18,43 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    return UDIUpdates(context: _origin.context("updates", isRequired: nil, request), request: request)
+    return UDIResults(
+      context: _origin.context("updates", isRequired: nil, request), request: request, element: Watcher.first)
+  }
+
+  /// Returns a sequence of all dependencies of a type, whatever their names: the current ones, and all of them anew
+  /// after each change. For plug-ins, open documents, and whatever else comes and goes.
+  ///
+  /// ```swift
+  /// for await players in context.updates(ofAll: (any Player).self) {
+  ///   titles = players.map(\.dependency.title)
+  /// }
+  /// ```
+  ///
+  /// An element is what ``linkAll(_:search:fileID:line:)`` would return, in search order, each dependency with the name
+  /// under which it was found. It is an empty array while there is none. There is no new element as long as the same
+  /// instances are found under the same names in the same order. If the lookup is an object's, and the object is
+  /// attached to a different context later, the sequence stays with the first one.
+  ///
+  /// Providers make their instances, as for `linkAll`. So a provider whose instances nothing keeps makes another one
+  /// after each change, and these count as new: register with a lifetime such as `.context` what should be followed.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependencies are registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: A sequence that keeps neither the object nor the context nor the dependencies alive.
+  /// - Complexity: An element takes the time of `linkAll`. Each change under the type costs O(1) more for every
+  ///   consumer whose lookup it could affect and, while there are consumers for the type, O(levels above the change). A
+  ///   consumer is recorded as for ``updates(of:named:search:fileID:line:)``.
+  public func updates<Dependency: Sendable>(
+    ofAll type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIResults<[(name: UDIName?, dependency: Dependency)]> {
+    let request = LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line))
+    return UDIResults(
+      context: _origin.context("updates", isRequired: nil, request), request: request, findsAll: true,
+      element: Watcher.all)
   }
 
   /// Waits until a lookup finds a dependency. If the first lookup finds one, the call returns at once. The context
@@ -57,7 +93,19 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-    return UDIMainActorUpdates(context: _origin.context("updates", isRequired: nil, request), request: request)
+    return UDIMainActorResults(
+      context: _origin.context("updates", isRequired: nil, request), request: request, element: Watcher.first)
+  }
+
+  /// Does the same as ``updates(ofAll:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor
+  public func updates<Dependency>(
+    ofAll type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) -> UDIMainActorResults<[(name: UDIName?, dependency: Dependency)]> {
+    let request = LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line))
+    return UDIMainActorResults(
+      context: _origin.context("updates", isRequired: nil, request), request: request, findsAll: true,
+      element: Watcher.all)
   }
 
   /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type
@@ -102,7 +150,7 @@ extension UDIOrigin {
     let consumer = Consumer(context, request)
     let timer = limit.map { consumer.watcher.expire(after: $0, clock) }
     defer { timer?.cancel() }
-    while let next = await consumer.watcher.next(as: Dependency.self) { if let found = next { return found } }
+    while let next = await consumer.watcher.next() { if let found: Dependency = Watcher.first(next) { return found } }
     try Task.checkCancellation()
     throw seen(context.explained(ProviderFailure.nothing, request), at: request.site)
   }

@@ -1,11 +1,18 @@
-/// A sequence of the results of a lookup, now and after each change. Each element is the dependency, or nil while there
-/// is none.
+/// The sequence of ``UDILinking/updates(of:named:search:fileID:line:)``. Each element is the dependency, or nil while
+/// there is none.
 ///
 /// ```swift
 /// for await player in context.updates(of: (any Player).self) {
 ///   title = player?.title ?? "nothing plays"
 /// }
 /// ```
+public typealias UDIUpdates<Dependency: Sendable> = UDIResults<Dependency?>
+
+/// The same as ``UDIUpdates``, but for a dependency that is not `Sendable`. This sequence is iterated over on the main
+/// actor.
+public typealias UDIMainActorUpdates<Dependency> = UDIMainActorResults<Dependency?>
+
+/// A sequence of the results of a lookup, now and after each change.
 ///
 /// The first element is available at once. After that, there is a new element whenever the lookup would find something
 /// else: for example, because something was bound, withdrawn or registered, because an object was released, or because
@@ -29,55 +36,62 @@
 /// consumers receive it.
 ///
 /// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
-public struct UDIUpdates<Dependency: Sendable>: Sendable {
+public struct UDIResults<Element: Sendable>: Sendable {
   /// The reference is weak, so that a stored sequence does not keep the context alive.
   weak let context: UDIContext?
   let request: LookupRequest
+  var findsAll = false
+  /// Makes an element of what a lookup has found.
+  let element: @Sendable ([Watcher.Found]) -> Element
 }
 
-extension UDIUpdates: AsyncSequence {
+extension UDIResults: AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let consumer: Consumer
+    fileprivate let element: @Sendable ([Watcher.Found]) -> Element
 
     /// Waits for the next element; the first is available at once.
     ///
     /// - Parameter actor: The caller's actor, on which the lookup runs. What only another actor can make is made there.
-    /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
-    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Dependency?? {
-      await consumer.watcher.next(as: Dependency.self)
+    /// - Returns: The result; nil at the end of the sequence.
+    public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> Element? {
+      await consumer.watcher.next().map(element)
     }
   }
 
   /// Makes an iterator, which begins to watch at once.
   public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, request))
+    AsyncIterator(consumer: Consumer(context, request, findsAll: findsAll), element: element)
   }
 }
 
-/// The same as ``UDIUpdates``, but for a dependency that is not `Sendable`. This sequence is iterated over on the main
+/// The same as ``UDIResults``, but for dependencies that are not `Sendable`. This sequence is iterated over on the main
 /// actor.
-public struct UDIMainActorUpdates<Dependency>: Sendable {
+public struct UDIMainActorResults<Element>: Sendable {
   weak let context: UDIContext?
   let request: LookupRequest
+  var findsAll = false
+  let element: @MainActor ([Watcher.Found]) -> Element
 }
 
-extension UDIMainActorUpdates: @MainActor AsyncSequence {
+extension UDIMainActorResults: @MainActor AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   @MainActor
   public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
     fileprivate let consumer: Consumer
+    fileprivate let element: @MainActor ([Watcher.Found]) -> Element
     /// The sequence never throws.
     public typealias Failure = Never
 
     /// Waits for the next element; the first is available at once.
     ///
-    /// - Returns: The dependency. An inner nil if there currently is none; an outer nil at the end of the sequence.
-    public mutating func next() async -> Dependency?? { await consumer.watcher.next(as: Dependency.self) }
+    /// - Returns: The result; nil at the end of the sequence.
+    public mutating func next() async -> Element? { await consumer.watcher.next().map(element) }
   }
 
   /// Makes an iterator, which begins to watch at once.
   @MainActor public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, request))
+    AsyncIterator(consumer: Consumer(context, request, findsAll: findsAll), element: element)
   }
 }

@@ -145,7 +145,7 @@ struct FromFactory {
   @Test func registerAgain() throws {
     context.register((any Service).self, lifetime: .context) { LiveService() }
     #expect(context.link((any Service).self) is LiveService)
-    context.register((any Service).self) { FakeService() }
+    context.register((any Service).self, replaces: true) { FakeService() }
     #expect(context.link((any Service).self) is FakeService)
     context.unregister((any Service).self)
     #expect(context.link((any Service).self) == nil, "there is no original registration")
@@ -184,7 +184,7 @@ struct FromFactory {
 
   @Test(arguments: [["program"], ["program", "fake"]]) func onArg(arguments: [String]) {
     context.register((any Service).self) { LiveService() }
-    if arguments.contains("fake") { context.register((any Service).self) { FakeService() } }
+    if arguments.contains("fake") { context.register((any Service).self, replaces: true) { FakeService() } }
     #expect((context.link((any Service).self) is FakeService) == (arguments.count == 2))
   }
 

@@ -100,7 +100,7 @@ struct FromSwiftDependencies {
     context.provide(Player(play: { "plays \($0)" }))
     var player = try context.require(Player.self)
     player.play = { _ in "silence" }
-    context.provide(player)
+    context.provide(player, replaces: true)
     #expect(try context.require(Player.self).play("a waltz") == "silence")
   }
 

@@ -425,7 +425,7 @@ import UDITesting
     let (other, none) = MisuseLog.during { context.link(Screen.self) }
     #expect(other?.attachedContext === context && none.isEmpty)
     #expect(await Task.detached { MisuseLog.during { context.link(Screen.self) }.1.count }.value == 1)
-    #expect(await Task.detached { MisuseLog.during { context.provide(Screen()) }.1.count }.value == 1)
+    #expect(await Task.detached { MisuseLog.during { context.provide(Screen(), replaces: true) }.1.count }.value == 1)
   }
 
   /// Runs a body on another thread. When the library has loaded an object there, has the main actor do something.

@@ -224,6 +224,14 @@ private protocol Domestic: AnyObject {}
       var updates = $0.updates(of: UDIKey((any Domestic).self), search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
+    Way("UDILinking.updates(ofAll:search:fileID:line:)") {
+      var updates = $0.updates(ofAll: (any Service).self, search: $1).makeAsyncIterator()
+      return await updates.next()?.isEmpty == false
+    },
+    Way("UDILinking.updates(ofAll:search:fileID:line:)") {
+      var updates = $0.updates(ofAll: (any Domestic).self, search: $1).makeAsyncIterator()
+      return await updates.next()?.isEmpty == false
+    },
     Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
       await comes(to: context) { try? await context.whileAvailable((any Service).self, search: search) { $0 } }
     },
@@ -439,6 +447,16 @@ private protocol Domestic: AnyObject {}
       var updates = asker.updates(of: UDIKey((any Domestic).self), search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
+    Way("UDILinking.updates(ofAll:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0)
+      var updates = asker.updates(ofAll: (any Service).self, search: $1).makeAsyncIterator()
+      return await updates.next()?.isEmpty == false
+    },
+    Way("UDILinking.updates(ofAll:search:fileID:line:)") {
+      let asker = Asker().attached(to: $0)
+      var updates = asker.updates(ofAll: (any Domestic).self, search: $1).makeAsyncIterator()
+      return await updates.next()?.isEmpty == false
+    },
     Way("UDILinking.whileAvailable(_:_:search:fileID:line:_:)") { context, search in
       let asker = Asker().attached(to: context)
       return await comes(to: context) { try? await asker.whileAvailable((any Service).self, search: search) { $0 } }
@@ -550,7 +568,7 @@ private protocol Domestic: AnyObject {}
         let finds = try await withReporter(log.reporter) { try await way.finds(context, search) }
         #expect(finds, "\(context)")
         // Some ways ask all providers, and so also the one that wants a number.
-        #expect(log.all.isEmpty || way.symbol.contains("linkAll"), "\(log.all)")
+        #expect(log.all.isEmpty || way.symbol.contains("All"), "\(log.all)")
       }
     }
   }

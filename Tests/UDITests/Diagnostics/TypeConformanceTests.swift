@@ -71,7 +71,7 @@ struct TypeConformanceTests {
     #expect(root.link(Manager.self) != nil)
     // The provider makes something else.
     #expect(root.explain(Sealed.self).summary.contains("there may be one"))
-    root.register((any Sending).self, lifetime: .context) { Manager() }
+    root.register((any Sending).self, lifetime: .context, replaces: true) { Manager() }
     _ = root.link((any Sending).self)
     #expect(root.explain(Sealed.self).cause == .notRegistered)
     // Every object is an `AnyObject`.

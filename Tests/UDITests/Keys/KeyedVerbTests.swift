@@ -53,10 +53,10 @@ private final class Screen: UDIFinalObject {
     context.register(.painter, lifetime: .context) { Painter() }
     let canvas = Canvas().attached(to: context)
     #expect(canvas.painter === canvas.other)
-    context.register(.painter) { _ in Painter() }
+    context.register(.painter, replaces: true) { _ in Painter() }
     #expect(canvas.painter !== canvas.other)
     let painter = Painter()
-    context.provide(painter, as: .painter)
+    context.provide(painter, as: .painter, replaces: true)
     #expect(canvas.other === painter)
     let bound = Painter()
     context.bind(bound, as: .painter)

@@ -166,7 +166,7 @@ import UDI
     handle.unregister()
     #expect((context.link((any Alpha).self) as? Made)?.label == "own")
     context.register(Made.self) { Made() }.implements((any Beta).self)
-    context.register(Made.self) { Made() }
+    context.register(Made.self, replaces: true) { Made() }
     #expect(context.link((any Beta).self) == nil)
   }
 

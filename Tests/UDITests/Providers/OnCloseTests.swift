@@ -232,8 +232,8 @@ private struct Loosely {
     Way("reset of a lifetime") { context, registration in context.reset(registration.lifetime ?? .context) },
     Way("unregister") { context, _ in context.unregister((any Alpha).self) },
     Way("unregister the registration") { _, registration in registration.unregister() },
-    Way("register again") { context, _ in context.register((any Alpha).self) { Made() } },
-    Way("provide instead") { context, _ in context.provide(Made(), as: (any Alpha).self) },
+    Way("register again") { context, _ in context.register((any Alpha).self, replaces: true) { Made() } },
+    Way("provide instead") { context, _ in context.provide(Made(), as: (any Alpha).self, replaces: true) },
   ]
 
   @Test(arguments: ways, [UDILifetime.context, own])
@@ -247,7 +247,7 @@ private struct Loosely {
     }
     let (_, before) = MisuseLog.during { way.use(context, registration) }
     #expect(before.isEmpty, "nothing had been made: \(before)")
-    let again = context.register((any Alpha).self, lifetime: lifetime) {
+    let again = context.register((any Alpha).self, lifetime: lifetime, replaces: true) {
       Made("a", census)
     } onClose: { _ in
       Issue.record("closed")
@@ -325,7 +325,7 @@ private struct Loosely {
     }
     #expect(complaints.map(\.kind) == [.unclosed])
     let (_, others) = MisuseLog.during {
-      context.register((any Alpha).self, lifetime: .context) { context in
+      context.register((any Alpha).self, lifetime: .context, replaces: true) { context in
         context.unregister((any Alpha).self)
         return Made()
       } onClose: { _ in
@@ -348,7 +348,7 @@ private struct Loosely {
       }
     ) {
       context.provide(Made(), as: (any Alpha).self) { _ in }
-      context.provide(Made(), as: (any Alpha).self) { _ in }
+      context.provide(Made(), as: (any Alpha).self, replaces: true) { _ in }
       context.unregister((any Alpha).self)
     }
     #expect(count.count == 2)

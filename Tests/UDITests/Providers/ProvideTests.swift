@@ -33,7 +33,7 @@ struct ProvideTests {
     #expect(try context.require((any Beta).self) === made)
     context.reset()
     #expect(try context.require(Made.self) === made, "it is what it was")
-    context.provide(Made("b", census), as: Made.self)
+    context.provide(Made("b", census), as: Made.self, replaces: true)
     #expect(try context.require(Made.self).label == "b")
     #expect(context.link((any Beta).self) == nil)
     #expect(context.registrations(of: Made.self).first?.unregister() == true)

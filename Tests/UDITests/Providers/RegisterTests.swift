@@ -115,7 +115,7 @@ import UDI
     context.register((any Alpha).self, lifetime: .context) { Made("old", census) }
     _ = context.link((any Alpha).self)
     #expect(census.alive == 1)
-    context.register((any Alpha).self, lifetime: .context) { Made("new", census) }
+    context.register((any Alpha).self, lifetime: .context, replaces: true) { Made("new", census) }
     #expect(census.alive == 0)
     #expect((context.link((any Alpha).self) as? Made)?.label == "new")
   }
@@ -130,7 +130,7 @@ import UDI
     #expect(census.alive == 0 && context.link(key) == nil)
 
     let first = context.register((any Alpha).self) { Made("first") }
-    let second = context.register((any Alpha).self) { Made("second") }
+    let second = context.register((any Alpha).self, replaces: true) { Made("second") }
     // A handle never takes back the registration that replaced its own.
     #expect(!first.unregister())
     #expect((context.link((any Alpha).self) as? Made)?.label == "second")

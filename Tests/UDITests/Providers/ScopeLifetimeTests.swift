@@ -246,7 +246,8 @@ private struct Failed: Error {}
       .implements((any Beta).self).implements((any Alpha).self, named: "too")
     let scope = try root.makeScope(tag: "scope")
     let beta = try scope.require((any Beta).self)
-    #expect(scope.link((any Alpha).self) === beta as? Made && scope.link((any Alpha).self, named: "too") === beta as? Made)
+    #expect(
+      scope.link((any Alpha).self) === beta as? Made && scope.link((any Alpha).self, named: "too") === beta as? Made)
     #expect(scope.linkAll((any Alpha).self).count == 2 && census.everBorn == 1)
     #expect(root.explain((any Beta).self).cause == .noScope && scope.explain((any Beta).self).cause.isFound)
   }
@@ -311,7 +312,9 @@ private struct Failed: Error {}
   @Test func anotherRegistrationIsAnotherInstance() async throws {
     let journal = Journal()
     func register(_ label: String) {
-      root.register((any Alpha).self, lifetime: .scope) { [census] in Made(label, census) } onClose: { _ in
+      root.register((any Alpha).self, lifetime: .scope) { [census] in
+        Made(label, census)
+      } onClose: { _ in
         journal.add(label)
       }
     }
@@ -349,7 +352,10 @@ private struct Failed: Error {}
 
   @Test func aScopeThatIsClosedMakesNone() async throws {
     register()
-    root.register((any Beta).self, lifetime: .scope) { Made("b") } onClose: { _ in }
+    root.register((any Beta).self, lifetime: .scope) {
+      Made("b")
+    } onClose: { _ in
+    }
     let outer = try root.makeScope(tag: "outer")
     let scope = try outer.makeScope(tag: "scope")
     let late = Journal()
@@ -359,7 +365,8 @@ private struct Failed: Error {}
       // What was made is there until it has been closed; nothing new is made.
       late.add(scope.link((any Beta).self) == nil ? "no beta" : "beta")
       do { _ = try scope.require((any Alpha).self) } catch {
-        late.add((error as? UDILinkError)?.cause == .contextClosed(fullPath: ["root", "outer", "scope"]) ? "closed" : "?")
+        late.add(
+          (error as? UDILinkError)?.cause == .contextClosed(fullPath: ["root", "outer", "scope"]) ? "closed" : "?")
       }
     }
     _ = scope.link((any Beta).self)
@@ -367,7 +374,8 @@ private struct Failed: Error {}
     try await scope.close()
     #expect(late.all == ["beta", "closed"])
     let error = #expect(throws: UDILinkError.self) { try scope.require((any Alpha).self) }
-    #expect(error?.cause == .contextClosed(fullPath: ["scope"]) && scope.explain((any Alpha).self).cause == error?.cause)
+    #expect(
+      error?.cause == .contextClosed(fullPath: ["scope"]) && scope.explain((any Alpha).self).cause == error?.cause)
     #expect(outer.link((any Alpha).self) != nil && census.everBorn == 1)
   }
 
@@ -397,7 +405,10 @@ private struct Failed: Error {}
   }
 
   @Test func whatIsDroppedWithoutClosingIsReported() throws {
-    root.register((any Alpha).self, lifetime: .scope) { Made("a") } onClose: { _ in }
+    root.register((any Alpha).self, lifetime: .scope) {
+      Made("a")
+    } onClose: { _ in
+    }
     let scope = try root.makeScope(tag: "scope")
     _ = scope.link((any Alpha).self)
     #expect(MisuseLog.during { scope.reset() }.1.map(\.kind) == [.unclosed])
@@ -456,6 +467,30 @@ private struct Failed: Error {}
     #expect(one.link((any Sheet).self) !== other.link((any Sheet).self))
   }
 
+  // MARK: Following
+
+  @Test func updatesFollowWhatTheScopeHas() async throws {
+    register()
+    root.register((any Beta).self, lifetime: .scope) { [census] () async throws in Made("b", census) }
+    let scope = try root.makeScope(tag: "scope")
+    let child = try scope.makeChild(tag: "child")
+    var alphas = child.updates(of: (any Alpha).self).makeAsyncIterator()
+    let first = await alphas.next()
+    #expect(first != nil && first.flatMap { $0 } === scope.link((any Alpha).self))
+    scope.reset()
+    let second = await alphas.next()
+    #expect(second.flatMap { $0 } === scope.link((any Alpha).self) && second.flatMap { $0 } !== first.flatMap { $0 })
+    var betas = child.updates(of: (any Beta).self).makeAsyncIterator()
+    #expect(await betas.next().flatMap { $0 } == nil)
+    let made = try await scope.obtain((any Beta).self)
+    #expect(await betas.next().flatMap { $0 } === made)
+    // The move is noticed.
+    let other = try root.makeScope(tag: "other")
+    try other.addChild(child)
+    let third = await alphas.next()
+    #expect(third.flatMap { $0 } === other.link((any Alpha).self))
+  }
+
   // MARK: What is seen
 
   @Test func aFailureIsExplained() throws {
@@ -486,12 +521,15 @@ private struct Failed: Error {}
     register()
     let (scope, fake) = (try root.makeScope(tag: "scope"), Made("fake"))
     let made = scope.link((any Alpha).self)
-    root.provide(fake as any Alpha, as: (any Alpha).self)
+    root.provide(fake as any Alpha, as: (any Alpha).self, replaces: true)
     #expect(scope.link((any Alpha).self) === fake && made !== fake)
   }
 
   @Test func tenThousandScopesLeaveNothing() async throws {
-    root.register((any Alpha).self, lifetime: .scope) { [census] in Made("a", census) } onClose: { _ in }
+    root.register((any Alpha).self, lifetime: .scope) { [census] in
+      Made("a", census)
+    } onClose: { _ in
+    }
     for number in 0..<10_000 {
       await root.withScope(tag: "\(number)") { scope in
         if scope.link((any Alpha).self) !== scope.link((any Alpha).self) { Issue.record("made twice") }

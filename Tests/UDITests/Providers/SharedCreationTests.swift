@@ -90,7 +90,7 @@ import UDI
   @Test func replacedWhileItIsMade() {
     let context = UDIContext(tag: "context")
     context.register((any Alpha).self, lifetime: .context) { context in
-      context.register((any Alpha).self, lifetime: .context) { Made("new") }
+      context.register((any Alpha).self, lifetime: .context, replaces: true) { Made("new") }
       return Made("old")
     }
     #expect((context.link((any Alpha).self) as? Made)?.label == "old")
@@ -263,7 +263,7 @@ import UDI
     #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: 0) }
     #expect(throws: UDILinkError.self) { try context.require((any Beta).self, with: 0) }
     @Sendable func registerAnew(_ context: UDIContext) throws -> Made {
-      context.register((any Gamma).self, lifetime: .context) { try registerAnew($0) }
+      context.register((any Gamma).self, lifetime: .context, replaces: true) { try registerAnew($0) }
       return Made(parts: [try context.require((any Gamma).self)])
     }
     context.register((any Gamma).self, lifetime: .context) { try registerAnew($0) }
@@ -287,9 +287,9 @@ import UDI
     onThreads(8) { index in
       for round in 0..<300 {
         switch (index + round) % 6 {
-        case 0: context.register((any Alpha).self, lifetime: .context) { Made("a", census) }
+        case 0: context.register((any Alpha).self, lifetime: .context, replaces: true) { Made("a", census) }
         case 1: context.reset()
-        case 2: context.register((any Alpha).self, lifetime: .weak) { Made("a", census) }
+        case 2: context.register((any Alpha).self, lifetime: .weak, replaces: true) { Made("a", census) }
         case 3: context.unregister((any Alpha).self)
         default: withExtendedLifetime(context.link((any Alpha).self)) {}
         }

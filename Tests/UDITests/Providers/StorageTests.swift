@@ -169,7 +169,7 @@ import UDI
 
   @Test func replacedWhileItIsStored() {
     let storage = Scripted(beforeStoring: { [context] number in
-      if number == 1 { context.register((any Alpha).self) { Made("new") } }
+      if number == 1 { context.register((any Alpha).self, replaces: true) { Made("new") } }
     })
     context.register((any Alpha).self, lifetime: storage.lifetime) { [census] in Made("old", census) }
     #expect(label(context.link((any Alpha).self)) == "old")

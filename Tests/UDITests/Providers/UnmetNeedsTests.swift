@@ -213,7 +213,7 @@ private final class Untouched: P3, P4 {
     #expect(found.chain == error?.chain && found.cause == error?.cause)
     #expect(error.map { "\($0)" } == "\(found)")
     #expect(failure.typeName.hasSuffix("P1") && failure.fullPath == ["root"])
-    #expect(result.description.hasPrefix("One dependency could not be made: "))
+    #expect(result.description.hasPrefix("One dependency cannot be made: "))
   }
 
   @Test func manyAreCheckedOnce() throws {

@@ -6,8 +6,7 @@
 ///
 /// An entry holds its key.
 package class KeyIdentity: @unchecked Sendable {
-  // Unchecked: every instance is a `TypeIdentity`, a `NamedKey` or a `ScopeKey`, which have only atomics and constants that are
-  // `Sendable`.
+  // Unchecked: every instance is a `TypeIdentity`, a `NamedKey` or a `ScopeKey`, which say why they may be shared.
 
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s.
   static let namedBit: UInt64 = 1 << 63

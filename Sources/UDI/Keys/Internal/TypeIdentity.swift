@@ -9,12 +9,14 @@ import Synchronization
 /// An identity is also the key of its type without a name. No other key ever has its id, which is less than
 /// `KeyIdentity.scopeBit`.
 final class TypeIdentity: KeyIdentity, @unchecked Sendable {
-  // Unchecked, because its superclass is. This class adds only constants and atomics.
+  // Unchecked, because its superclass is. This class adds constants, atomics, and a number that the tree lock guards.
 
   /// The first type that was seen with this text. A few types have the same text as others, for example `((() -> Void)
   /// -> Void).self` and `((@escaping () -> Void) -> Void).self`. They have one key, but a value that was stored as one
   /// of them must not be read as the other without a cast.
   let metatype: ObjectIdentifier
+  /// How many watchers find all dependencies of this type. Guarded by the tree lock.
+  @exclusivity(unchecked) nonisolated(unsafe) var followers = 0
   /// How many `NamedKey`s of this type exist. While there are none, `linkAll` does not look for dependencies with
   /// names.
   let namedKeys = Atomic<UInt32>(0)
@@ -29,6 +31,10 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // conformances in the program for a custom description of the metatype, and a metatype cannot have one.
   @inline(never)
   var text: String { _typeName(firstType, qualified: true) }
+  /// An id that no key has. For watchers, it stands for all keys of this type.
+  // `id` is an address without its lowest four bits, so it does not have this bit. The ids of keys with names have a
+  // higher one.
+  var idOfAllKeys: UInt64 { id | Self.namedBit >> 1 }
   /// The type whose metatype is `metatype`.
   // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.
   var firstType: Any.Type { unsafe unsafeBitCast(metatype, to: Any.Type.self) }

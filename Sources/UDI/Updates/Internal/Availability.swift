@@ -59,7 +59,7 @@ final class Availability: @unchecked Sendable {
     let consumer = Consumer(context, requests[index])
     while let next = await consumer.watcher.next() {
       // The old value must not be released while the lock is held, because releasing it might run user code.
-      var found = next.map { keep($0, requests[index]) }
+      var found = next.first.map(keep)
       Tree.change { _ in
         swap(&self.found[index], &found)
         number += 1
@@ -71,9 +71,12 @@ final class Availability: @unchecked Sendable {
   }
 
   /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other
-  /// dependencies does not keep it alive.
-  private func keep(_ instance: Instance, _ request: LookupRequest) -> Found {
-    if instance.isBox || context.findsUnowned(request) { return { instance } }
+  /// dependencies does not keep it alive. What a provider has made and no context owns might go as soon as this call
+  /// releases it, and so might an instance that a look has made, if it has bound itself.
+  private func keep(_ found: Watcher.Found) -> Found {
+    let (instance, provider) = (found.instance, found.entry as? Provider)
+    let kind = Tree.change { _ in provider?.sharing == .scope ? .owned : provider?.shown?.kind ?? found.entry.kind }
+    guard !instance.isBox, kind == .owned || kind == .binding && !found.entry.comesFromLook else { return { instance } }
     let entry = withExtendedLifetime(instance) { WeakEntry(instance.form) }
     return { entry.object.map { Instance(object: $0, form: entry.form, isBox: false) } }
   }
@@ -106,25 +109,5 @@ final class Availability: @unchecked Sendable {
     after last: Int
   ) async -> (Int, [Found?], outcome: Result<any Sendable, any Error>?)? {
     await changes.waitForChange { number == last && outcome == nil ? nil : (number, found, outcome) }
-  }
-}
-
-extension UDIContext {
-  /// Whether a lookup finds something that a provider makes and no context owns. It might go as soon as the caller
-  /// releases it.
-  fileprivate func findsUnowned(_ request: LookupRequest) -> Bool {
-    let key = TypeToken.of(request.type).key(named: request.name)
-    return change { node, garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else { return false }
-      garbage.add(entry)
-      switch entry.kind {
-      case .owned, .boxed, .scoped: return false
-      case .provider: return (entry as? Provider)?.sharing != .scope
-      case .observed, .graphProvider: return true
-      // An instance that a look has made may have bound itself. Then the binding is found, although nothing else may
-      // hold the instance.
-      case .binding: return entry.comesFromLook
-      }
-    }
   }
 }

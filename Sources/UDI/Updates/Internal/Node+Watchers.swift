@@ -12,9 +12,9 @@ extension Node {
     watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.request.search ?? shared.search
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let watchers = extras.watchers[watcher.key.id] ?? Watchers()
+      let watchers = extras.watchers[watcher.id] ?? Watchers()
       watchers.set.insert(Unretained(watcher))
-      extras.watchers[watcher.key.id] = watchers
+      extras.watchers[watcher.id] = watchers
       node.treeLocked.isWatched = true
       watcher.nodes.append(node)
     }
@@ -39,12 +39,32 @@ extension Node {
     }
   }
 
-  /// Notifies all watchers that a change under the given key at this node might concern: those that are entered here,
-  /// and those whose lookup begins above and goes down to this node.
-  func notifyWatchersHereAndAbove(of key: UInt64) {
+  /// Notifies all watchers that a change under the given key at this node might concern.
+  func notifyWatchersHereAndAbove(of key: KeyIdentity) {
     if unsafe Watcher.count == 0 { return }
-    if treeLocked.isWatched { notifyWatchers(of: .answer, to: key) }
-    for node in ancestorsThatSeeThis where node.treeLocked.isWatched { node.notifyWatchers(of: .answer, belowTo: key) }
+    notifyWatchersHereAndAbove(of: .answer, to: key.id)
+    notifyWatchersHereAndAbove(of: .answer, to: key.type.idOfAllKeys)
+  }
+
+  /// Notifies the watchers that find all dependencies of a type that an entry of the type has come, gone or moved.
+  ///
+  /// - Parameter isBelow: Whether it has done so below this node, and not at this node itself.
+  @inline(never)
+  func notifyWatchersOfAll(of kind: ChangeKind, _ entry: Unretained<Entry>, isBelow: Bool = false) {
+    let type = entry.read { $0.key.type }
+    if unsafe type.followers > 0 { notifyWatchersHereAndAbove(of: kind, to: type.idOfAllKeys, isBelow: isBelow) }
+  }
+
+  /// Notifies the watchers that are entered here, and those whose lookup begins above and goes down to this node; with
+  /// `isBelow`, only those whose lookup begins here or above and goes further down.
+  private func notifyWatchersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
+    for node in andAncestorsThatSeeThis where node.treeLocked.isWatched {
+      if node == self, !isBelow {
+        notifyWatchers(of: kind, to: key)
+      } else {
+        node.notifyWatchers(of: kind, belowTo: key)
+      }
+    }
   }
 
   /// After this node has got a new parent or lost its parent, notifies the watchers whose lookup passes upwards through
@@ -97,10 +117,12 @@ final class Watchers {
 }
 
 extension Watcher {
-  /// Whether the watcher's lookup finds something before it gets to a node at which the watcher is entered.
+  /// Whether the watcher's lookup ends before it gets to a node at which the watcher is entered, because it finds
+  /// something.
   ///
   /// - Parameter orThere: Whether to consider that node, too.
   fileprivate func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
+    if findsAll { return false }
     for node in nodes {
       if node == end, !includesEnd { return false }
       if let slot = node.shared.slots.find(key.id) {
@@ -115,9 +137,9 @@ extension Watcher {
   /// Removes the watcher from all nodes where it is entered.
   func leave() {
     for node in nodes {
-      guard let extras = node.treeLocked.extras, let watchers = extras.watchers[key.id] else { continue }
+      guard let extras = node.treeLocked.extras, let watchers = extras.watchers[id] else { continue }
       watchers.set.remove(Unretained(self))
-      if watchers.set.isEmpty { extras.watchers[key.id] = nil }
+      if watchers.set.isEmpty { extras.watchers[id] = nil }
       node.treeLocked.isWatched = !extras.watchers.isEmpty
     }
     nodes = []

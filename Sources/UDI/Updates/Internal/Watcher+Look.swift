@@ -1,28 +1,62 @@
 /// The look: the lookup that a watcher repeats.
 extension Watcher {
-  /// Looks up the dependency. If only another actor can make it, has it made there.
+  /// A dependency that a look has found, and its entry: the provider, if one was asked for the instance. The form of
+  /// the instance is complete only if it is that of the requested type.
+  typealias Found = (entry: Entry, instance: Instance)
+
+  /// Looks up the dependency, or all dependencies. What only another actor can make is made there.
   ///
   /// - Parameter isKeptOnly: Whether to look only at existing instances. If so, a provider is asked only if it is new
   ///   to the watcher.
-  /// - Returns: The dependency, or nil if there is none, and its box, if it is a value that a provider keeps. An outer
-  ///   nil if `isKeptOnly` is true and the entry that was found is not new.
-  nonisolated(nonsending) func look(
-    from context: UDIContext, keptOnly isKeptOnly: Bool
-  ) async -> (Instance?, box: AnyObject?)? {
-    let (found, entry) = isKeptOnly ? context.present(request) : looking { context.present(request) }
-    guard let entry else {
-      noteProviders(from: context, isKeptOnly: isKeptOnly)
-      return (found, nil)
+  /// - Returns: What there is. Nil if that cannot be said before the next change: `isKeptOnly` is true, but a provider
+  ///   that is not new would have to be asked; or the only provider has left its context before it was asked.
+  nonisolated(nonsending) func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> [Found]? {
+    func collect() -> ContiguousArray<LoadedEntry> {
+      context.withNode { $0.allDependencies(request, ofAnyName: findsAll, onlyFirst: !findsAll) }
     }
-    if entry.registered.isRefused(to: request.reach) { return (nil, nil) }
-    if isKeptOnly, !isNew(entry) { return nil }
-    let make = { @Sendable in try self.looking { try context.instance(of: entry, self.request) } }
-    let made = if let actor = entry.actorToMakeOn { try? await AsyncCreation.visit(actor, make) } else { try? make() }
-    return Tree.change { _ in
-      lastKnownProvider = unsafe Tree.providerCount
-      let box = (entry as? Provider)?.shown?.owned ?? (entry as? InstanceEntry)?.owned
-      return (made?.value, box)
+    let wanted = WantedType(.of(request.type), request.reach)
+    var rest = isKeptOnly ? collect() : looking(collect)
+    var found: [Found] = []
+    var known: UInt?
+    while let (entry, object) = rest.popLast() {
+      var instance = object.map {
+        Instance(object: $0, form: entry.registered.fits(wanted) ? entry.form : .none, isBox: false)
+      }
+      // What `lastKnownProvider` has to be because of this entry; `max` for the newest of all providers.
+      var newest: UInt? = .max
+      let provider = entry as? Provider
+      if let provider, !isKeptOnly || isNew(provider) {
+        do { instance = try await self.instance(of: provider, for: context) } catch {
+          if case ProviderFailure.nothing = error, !findsAll { return nil }
+          if Task.isCancelled { return nil }
+        }
+      } else if let provider {
+        // What the provider made for the last answer is part of this one, too, if it is still there.
+        instance = last?.first { $0.provider == provider.id }?.instance()
+        if instance == nil, !provider.hasFailed { return nil }
+        newest = lastKnownProvider
+      } else if entry.kind == .binding {
+        // A look that makes nothing cannot tell which provider has made an object that was bound during a look.
+        newest = !entry.comesFromLook ? 0 : isKeptOnly ? lastKnownProvider : .max
+      } else if instance == nil {
+        instance = (entry as? InstanceEntry)?.instance
+      }
+      if let newest { known = max(known ?? 0, newest) }
+      if let instance { found.append((entry, instance)) }
     }
+    Tree.change { _ in lastKnownProvider = known.map { unsafe min($0, Tree.providerCount) } }
+    return found
+  }
+
+  /// Has a provider give its instance, on the actor where that has to be made.
+  ///
+  /// - Throws: `ProviderFailure.nothing` if the provider has left its context; any other error if there is no instance.
+  nonisolated(nonsending) private func instance(
+    of provider: Provider, for context: UDIContext
+  ) async throws -> Instance {
+    let make = { @Sendable in try self.looking { try context.instance(of: provider, self.request) } }
+    guard let actor = provider.actorToMakeOn else { return try make().value }
+    return try await AsyncCreation.visit(actor, make).value
   }
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
@@ -34,79 +68,64 @@ extension Watcher {
     return try Resolution.current.object.looking(true, body)
   }
 
-  /// Whether even a look that makes no instance should ask this entry: a provider if the last look found nothing, or if
-  /// the provider is new and was not registered during a look; a box if it is not the last one.
-  private func isNew(_ entry: Entry) -> Bool {
-    if let instance = entry as? InstanceEntry { return instance.owned !== last }
-    guard let provider = entry as? Provider, let lastKnownProvider else { return true }
+  /// Whether even a look that makes no instance should ask this provider: if the last look found nothing, if the
+  /// provider is new and was not registered during a look, or if only `obtain` has it make anything.
+  private func isNew(_ provider: Provider) -> Bool {
+    guard let lastKnownProvider, !provider.isAsynchronous else { return true }
     return !provider.comesFromLook && provider.id > lastKnownProvider
   }
 
-  /// Records which providers may have made an answer that was found without asking one.
-  ///
-  /// - Parameter isKeptOnly: Whether the look makes no instance. If such a look finds an object that was bound during a
-  ///   look, it cannot tell which provider made the object, so the last record is kept.
-  private func noteProviders(from context: UDIContext, isKeptOnly: Bool) {
-    context.change { node, garbage in
-      guard let entry = node.nearestEntry(key.id, node.direction(of: request.search))?.object else {
-        return lastKnownProvider = nil
-      }
-      garbage.add(entry)
-      if entry.kind == .binding, !entry.comesFromLook {
-        lastKnownProvider = 0
-      } else if entry.kind != .binding || !isKeptOnly {
-        lastKnownProvider = unsafe Tree.providerCount
+  /// Whether an answer differs from the last one. After that, the answer counts as the last one. A value that no
+  /// provider keeps always counts as different, because values cannot be compared: only one that is kept is in the same
+  /// box each time.
+  func isNew(_ found: [Found]) -> Bool {
+    defer {
+      last = found.map { found in
+        let (form, isBox) = (found.instance.form, found.instance.isBox)
+        let instance = { [weak object = found.instance.object] in
+          object.map { Instance(object: $0, form: form, isBox: isBox) }
+        }
+        return (found.entry.name, (found.entry as? Provider)?.id ?? 0, instance)
       }
     }
+    guard let last, last.count == found.count else { return true }
+    return !zip(last, found).allSatisfy { $0.name == $1.entry.name && $0.instance()?.object === $1.instance.object }
   }
 
-  /// Whether an answer differs from the last one. After that, the answer counts as the last one. A value always counts
-  /// as different, because values cannot be compared.
-  func isNew(_ found: Instance?, _ box: AnyObject?) -> Bool {
-    let object = found.flatMap { $0.isBox ? nil : $0.object }
-    defer {
-      last = object ?? box
-      wasNothing = found == nil
+  /// The first dependency of an answer.
+  static func first<Dependency>(_ found: [Found]) -> Dependency? {
+    found.first?.instance.value(as: Dependency.self, isExact: true)
+  }
+
+  /// All dependencies of an answer, with their names.
+  static func all<Dependency>(_ found: [Found]) -> [(name: UDIName?, dependency: Dependency)] {
+    found.compactMap { found in
+      found.instance.value(as: Dependency.self, isExact: true).map { (found.entry.name, $0) }
     }
-    return found == nil ? !wasNothing : object == nil || object !== last
   }
 }
 
-extension Entry {
-  /// The actor on which a provider has to make the instance. Nil if the provider may make it here, if only `obtain` can
-  /// make it, or if the entry is no provider.
+extension Provider {
+  /// The actor on which the provider has to make the instance. Nil if it may make it here, or if only `obtain` can.
   fileprivate var actorToMakeOn: (any Actor)? {
-    guard let provider = (self as? Alias)?.target ?? self as? Provider, !provider.isAsynchronous else { return nil }
-    return provider.mayRunHere ? nil : provider.isolation.actor
+    isAsynchronous || maker.mayRunHere ? nil : maker.isolation.actor
   }
 }
 
 extension UDIContext {
-  /// Looks something up, without making it.
-  ///
-  /// - Returns: What there is, or else the entry that a lookup would ask for the instance.
-  fileprivate func present(_ request: LookupRequest) -> (Instance?, Entry?) {
-    func find<Dependency>(_ type: Dependency.Type) -> (Instance?, Entry?) {
-      var found: Dependency?
-      let answer = unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe self.answer(request, into: InstanceMemory($0))
+  /// The instance of a provider that a lookup has found. If it cannot be made, reports why.
+  fileprivate func instance(of provider: Provider, _ request: LookupRequest) throws -> OwnedInstance {
+    do {
+      guard var made = try provider.instance(for: self, with: nil, isFresh: false) else {
+        throw ProviderFailure.nothing
       }
-      switch answer {
-      case .provided(let entry): return (nil, entry)
-      case .object(let object): found = object as? Dependency
-      case .written, .nothing, .undecided: break
+      if !made.isBox, provider.instanceType != request.type {
+        made = Instance(object: made.object, form: .none, isBox: false)
       }
-      return (found.map { Instance($0) }, nil)
+      return OwnedInstance(made, request.reach)
+    } catch {
+      report(error, from: provider, request)
+      throw error
     }
-    return _openExistential(request.type, do: find)
-  }
-
-  /// The instance of an entry that a lookup has found. If it cannot be made, reports why.
-  fileprivate func instance(of entry: Entry, _ request: LookupRequest) throws -> OwnedInstance {
-    func make<Dependency>(_ type: Dependency.Type) -> Instance? {
-      (self.make(entry, request) as Dependency?).map { Instance($0) }
-    }
-    guard let made = _openExistential(request.type, do: make) else { throw ProviderFailure.nothing }
-    return OwnedInstance(made, request.reach)
   }
 }

@@ -5,26 +5,28 @@
 final class Consumer: Sendable {
   let watcher: Watcher
 
-  /// - Parameter context: The context where lookups begin. If it is nil, the watcher ends at once.
-  init(_ context: UDIContext?, _ request: LookupRequest) {
-    let watcher = Watcher(context, request)
+  /// - Parameters:
+  ///   - context: The context where lookups begin. If it is nil, the watcher ends at once.
+  ///   - findsAll: Whether to find all dependencies of the type, and not only the first one with the name.
+  init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false) {
+    let watcher = Watcher(context, request, findsAll)
     self.watcher = watcher
     Tree.change { _ in
-      unsafe Watcher.count += 1
+      watcher.count(1)
       if let context { context.withNode { $0.enter(watcher) } } else { watcher.notify(of: .end) }
     }
   }
 
   deinit {
     Tree.change { _ in
-      unsafe Watcher.count -= 1
+      watcher.count(-1)
       watcher.leave()
     }
   }
 }
 
-/// Repeats a lookup on behalf of `updates(of:)`, `linkWhenAvailable` or `whileAvailable`, whenever it might give a
-/// different answer than before. It knows no types, so it is compiled once.
+/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable` or `whileAvailable`, whenever it
+/// might give a different answer than before. It knows no types, so it is compiled once.
 ///
 /// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
 /// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
@@ -36,6 +38,8 @@ final class Watcher: @unchecked Sendable {
   private weak let context: UDIContext?
   /// What to look up.
   let request: LookupRequest
+  /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
+  let findsAll: Bool
   /// The key that is looked up. The watcher holds it, so that its id cannot be given to another key.
   let key: KeyIdentity
 
@@ -50,7 +54,9 @@ final class Watcher: @unchecked Sendable {
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
   /// The number of watchers that exist. Guarded by the tree lock.
-  @exclusivity(unchecked) fileprivate(set) nonisolated(unsafe) static var count = 0
+  @exclusivity(unchecked) private(set) nonisolated(unsafe) static var count = 0
+  /// How many of them find all dependencies of a type. Guarded by the tree lock.
+  @exclusivity(unchecked) private(set) nonisolated(unsafe) static var countOfAll = 0
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
@@ -59,20 +65,30 @@ final class Watcher: @unchecked Sendable {
   private var isLate = false
   private let changes = Activity()
 
-  /// The object of the last answer, or the box of a value that a provider keeps, if it has not been released. Each
-  /// value has its own box.
-  weak var last: AnyObject?
-  /// Whether the last answer was that there is no dependency.
-  var wasNothing = false
+  /// The last answer, with the ids of the providers that were asked; nil if there has been none. It keeps nothing
+  /// alive.
+  var last: [(name: UDIName?, provider: UInt, instance: () -> Instance?)]?
   /// The id of the newest of all providers when the last answer was found: providers with greater ids came later. 0 if
   /// user code had bound the answer; nil if the lookup found nothing.
   var lastKnownProvider: UInt?
 
-  fileprivate init(_ context: UDIContext?, _ request: LookupRequest) {
+  fileprivate init(_ context: UDIContext?, _ request: LookupRequest, _ findsAll: Bool) {
     Resolution.prepare()
     self.context = context
     self.request = request
+    self.findsAll = findsAll
     key = TypeToken.of(request.type).key(named: request.name)
+  }
+
+  /// The id under which the watcher is entered: that of its key, or the one that stands for all keys of the type.
+  var id: UInt64 { findsAll ? key.type.idOfAllKeys : key.id }
+
+  /// Changes the numbers of watchers. Called under the tree lock.
+  fileprivate func count(_ difference: Int) {
+    unsafe Watcher.count += difference
+    if !findsAll { return }
+    unsafe Watcher.countOfAll += difference
+    unsafe key.type.followers += difference
   }
 }
 
@@ -81,22 +97,18 @@ final class Watcher: @unchecked Sendable {
 extension Watcher {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once.
   ///
-  /// - Parameter type: The type that is looked up, or a superclass of it.
-  /// - Returns: The dependency. An inner nil if there is none; an outer nil if the context is gone or closed, if the
-  ///   task is cancelled, or if the time given to `expire` is over.
-  nonisolated(nonsending) func next<Dependency>(as type: Dependency.Type) async -> Dependency?? {
-    guard let found = await next() else { return nil }
-    return .some(found?.value(as: type, isExact: type == request.type))
-  }
-
-  nonisolated(nonsending) func next() async -> Instance?? {
+  /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the time
+  ///   given to `expire` is over.
+  // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
+  @inline(never)
+  nonisolated(nonsending) func next() async -> [Found]? {
     while let change = await nextChange(), let context {
       // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
       // it were entered after the lookup, a change in between would be missed.
       context.change { node, _ in node.enter(self) }
       let found = await look(from: context, keptOnly: change == .keptOnly)
       Schedule.reached(.hasLooked)
-      if let (instance, box) = found, isNew(instance, box) { return .some(instance) }
+      if let found, isNew(found) { return found }
     }
     return nil
   }

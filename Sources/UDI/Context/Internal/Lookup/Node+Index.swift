@@ -26,6 +26,9 @@ extension Node {
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
     if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
+    if unsafe Watcher.countOfAll > 0, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
+      notifyWatchersOfAll(of: kind, entry)
+    }
   }
 
   /// Updates a slot whose node has no entry of its own. Takes over the entry of the slot's first child, or removes the
@@ -89,8 +92,8 @@ extension Node {
   }
 
   /// Updates the nodes above that see this node, after this node's slot for the given key has changed. Stops at the
-  /// first node whose own slot stays as it was. A watcher above is therefore notified only if the nearest entry that it
-  /// sees has changed. To notify all of them of another change, use `notifyWatchersHereAndAbove`.
+  /// first node whose own slot stays as it was. A watcher above that finds only the first entry is therefore notified
+  /// only if that has changed. To notify all of them of another change, use `notifyWatchersHereAndAbove`.
   private func propagate(_ change: SlotChange, of key: UInt64, notifying kind: ChangeKind) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {
@@ -120,6 +123,7 @@ extension Node {
         slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state,
         notifying: kind)
       parent.propagate(change, of: slot.key, notifying: kind)
+      if unsafe Watcher.countOfAll > 0 { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
     }
   }
 }

@@ -3,27 +3,31 @@ import Synchronization
 extension Node {
   /// All live dependencies that a lookup asks for, in search order; those of one context in the order of registration.
   ///
-  /// - Parameter ofAnyName: Whether to return all dependencies of the type, whatever their name.
+  /// - Parameters:
+  ///   - ofAnyName: Whether to return all dependencies of the type, whatever their name.
+  ///   - onlyFirst: Whether to return only the dependency that a lookup of one would find.
   /// - Returns: The dependencies, the last one first, so that the caller can take them out of the array one by one.
   /// - Complexity: O(contexts that have an entry for a key of the type or lead to one), and O(levels above) if the
   ///   search climbs, whatever else the tree contains. If `ofAnyName`, and names are in use with the type, also O(keys
   ///   at this node and at those above it).
-  func allDependencies(_ request: LookupRequest, ofAnyName: Bool) -> ContiguousArray<LoadedEntry> {
+  func allDependencies(
+    _ request: LookupRequest, ofAnyName: Bool, onlyFirst: Bool = false
+  ) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
     return Tree.change { garbage in
       let search = direction(of: request.search)
       let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: request.name)]
       while true {
-        let entries = entries(under: keys, search)
+        let entries = onlyFirst ? nearestEntry(keys[0], search).map { [$0] } ?? [] : entries(under: keys, search)
         var found: ContiguousArray<LoadedEntry> = []
-        var hasUncovered = false
+        var hasWithdrawn = false
         found.reserveCapacity(entries.count)
         for entry in entries.reversed() {
-          if let next = entry.read({ $0.load(for: request.reach, &hasUncovered, &garbage) }) { found.append(next) }
+          if let next = entry.read({ $0.load(for: request.reach, &hasWithdrawn, &garbage) }) { found.append(next) }
         }
-        if !hasUncovered { return found }
-        // Another entry has taken the place of a dead one. It might have a different position in the order, so
+        if !hasWithdrawn { return found }
+        // Another entry might have taken the place of a dead one. It might have a different position in the order, so
         // everything is collected again.
         for (entry, object) in found {
           garbage.add(entry)
@@ -66,10 +70,10 @@ typealias LoadedEntry = (entry: Entry, object: AnyObject?)
 extension Entry {
   /// Loads the dependency for `linkAll`. Withdraws the entry if it is dead.
   ///
-  /// - Parameter hasUncovered: Set if the withdrawn entry's context has another entry for the same key.
+  /// - Parameter hasWithdrawn: Set if the entry has been withdrawn.
   /// - Returns: Nil if the entry is dead, or if the lookup must not have the dependency because of its reach.
   fileprivate final func load(
-    for reach: UDIReach, _ hasUncovered: inout Bool, _ garbage: inout Garbage
+    for reach: UDIReach, _ hasWithdrawn: inout Bool, _ garbage: inout Garbage
   ) -> LoadedEntry? {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
@@ -77,9 +81,8 @@ extension Entry {
     switch kind {
     case .binding, .observed:
       if let object { return (self, object) }
-      let node = node
       withdraw(&garbage)
-      if node?.ownEntry(keyID) != nil { hasUncovered = true }
+      hasWithdrawn = true
       return nil
     case .owned: return unsafe (self, unsafeDowncast(self, to: InstanceEntry.self).owned)
     case .boxed, .provider, .graphProvider, .scoped: return (self, nil)

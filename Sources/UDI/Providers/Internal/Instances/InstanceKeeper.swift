@@ -112,7 +112,7 @@ extension InstanceKeeper {
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
         let maker = provider.maker
-        for key in [maker.keyID] + maker.aliases.map(\.keyID) { node.notifyWatchersHereAndAbove(of: key) }
+        for key in [maker.key] + maker.aliases.map(\.key) { node.notifyWatchersHereAndAbove(of: key) }
       }
     }
   }
