@@ -22,7 +22,7 @@ struct StartAndEndArticle {
     func end() async { Self.ended.withLock { $0 = true } }
   }
   struct Request: Sendable { let user: String }
-  final class Receipt: Sendable {
+  nonisolated final class Receipt: Sendable {
     init(request: Request, database: any Database) {}
   }
   protocol Mailer: Sendable {}
