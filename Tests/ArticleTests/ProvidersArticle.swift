@@ -9,6 +9,14 @@ struct ProvidersArticle {
   struct SystemClock: Clock {}
   protocol Store: Sendable {}
   struct Files: Store {}
+  struct Memory: Store {}
+  struct User: Sendable { let name: String }
+  final class Draft: Sendable {
+    let author: User
+    let isSaved = Mutex(false)
+    init(author: User) { self.author = author }
+    func save() { isSaved.withLock { $0 = true } }
+  }
   protocol Editor: Sendable {}
   struct Notepad: Editor {
     init(store: any Store, clock: any Clock) {}
@@ -56,6 +64,36 @@ struct ProvidersArticle {
     #expect(error?.description.contains("Editor needs it as parameter 2 of its initialiser") == true)
     app.provide(SystemClock(), as: (any Clock).self)
     #expect(app.link((any Editor).self) != nil)
+  }
+
+  @Test func oneForEachScope() async throws {
+    let app = UDIContext(tag: "App")
+    app.register(Draft.self, lifetime: .scope) { context in
+      Draft(author: try context.require(User.self))
+    } onClose: { draft in
+      draft.save()
+    }
+    let window = try app.makeScope(tag: "window")
+    window.provide(User(name: "Ann"))
+    let draft = try window.require(Draft.self)
+    #expect(draft.author.name == "Ann")
+    let error = #expect(throws: UDILinkError.self) { try app.require(Draft.self) }
+    #expect(error?.cause == .noScope)
+    try await window.close()
+    #expect(draft.isSaved.withLock { $0 })
+  }
+
+  @Test func registeringAgain() {
+    let reports = Mutex(0)
+    withReporter(UDIReporter { _ in reports.withLock { $0 += 1 } }) {
+      let app = UDIContext(tag: "App")
+      app.register((any Store).self) { Files() }
+      app.provide(Memory(), as: (any Store).self, replaces: true)
+      app.register((any Store).self, replaces: false) { Files() }
+      let store = app.link((any Store).self)  // the memory
+      #expect(store is Memory)
+    }
+    #expect(reports.withLock { $0 } == 0)
   }
 
   @Test func arguments() {

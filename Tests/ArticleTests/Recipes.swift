@@ -34,8 +34,14 @@ nonisolated private final class Thesaurus: UDIObject, Checker {
 
 nonisolated private struct User: Sendable { let name: String }
 nonisolated private final class Transaction: Sendable {
-  static let ended = Mutex(0)
-  func end() { Self.ended.withLock { $0 += 1 } }
+  static let ended = Mutex<[String]>([])
+  let user: User
+  init(user: User) { self.user = user }
+  func end() { Self.ended.withLock { $0.append(user.name) } }
+}
+nonisolated private final class Handler: UDIFinalObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  func answer() throws -> String { "Hello, \(try require(Transaction.self).user.name)" }
 }
 
 private final class BrowserWindow {
@@ -187,25 +193,53 @@ struct Recipes {
     await following.value
   }
 
-  @Test func requests() async throws {
-    let server = UDIContext(tag: "Server")
-    func handle(_ request: UDIContext) async throws -> String {
-      _ = try request.require(Transaction.self)
-      #expect(server.link(User.self) == nil)
-      return try "Hello, \(request.require(User.self).name)"
-    }
-    let before = Transaction.ended.withLock { $0 }
-    let answer = try await server.withScope(tag: "request") { request in
-      request.provide(User(name: "Ann"))
-      request.register(lifetime: .context) {
-        Transaction()
-      } onClose: { transaction in
-        transaction.end()
+  #if hasFeature(InferSendableFromCaptures)
+    @Test func requests() async throws {
+      let server = UDIContext(tag: "Server")
+      server.register(lifetime: .scope, using: Transaction.init(user:), onClose: { $0.end() })
+      func check() throws {
+        let sample = try server.makeScope(tag: "sample")
+        sample.provide(User(name: "sample"))
+        let unmet = server.unmetNeeds()
+        server.removeChild(sample)
+        guard unmet.failures.isEmpty else { throw unmet }
       }
-      return try await handle(request)
+      try check()
+      #expect(throws: UDIUnmetNeeds.self) {
+        guard server.unmetNeeds().failures.isEmpty else { throw server.unmetNeeds() }
+      }
+      func handle(_ request: UDIContext) async throws -> String {
+        #expect(server.link(User.self) == nil)
+        return try Handler().attached(to: request).answer()
+      }
+      let answer = try await server.withScope(tag: "request") { request in
+        request.provide(User(name: "Ann"))
+        return try await handle(request)
+      }
+      #expect(answer == "Hello, Ann" && Transaction.ended.withLock { $0 } == ["Ann"])
+      #expect(server.children.isEmpty)
     }
-    #expect(answer == "Hello, Ann" && Transaction.ended.withLock { $0 } == before + 1)
-    #expect(server.children.isEmpty)
+  #endif
+
+  @Test func wordsFromElsewhere() async throws {
+    context.register(Token.self, lifetime: .context) { Token() }
+    context.register((any Store).self, lifetime: .scope) { CountingStore(base: DiskStore()) }
+    context.register((any Store).self, lifetime: .scope, replaces: false) { DiskStore() }
+    context.register(Flags.self, lifetime: .unique) { Flags(storesOnDisk: true) }
+    // A singleton that is made of a scoped service.
+    context.register(lifetime: .context) { context in
+      let store = try context.require((any Store).self)
+      return Editor(printer: { store.notes.isEmpty ? nil : Laser() })
+    }
+    let request = try context.makeScope(tag: "request")
+    let store = try #require(request.link((any Store).self) as? CountingStore)
+    let error = #expect(throws: UDILinkError.self) { try request.require(Editor.self) }
+    #expect(error?.cause == .noScope)
+    let (part, inner) = (try request.makeChild(tag: "part"), try request.makeScope(tag: "inner"))
+    #expect(part.link((any Store).self) as? CountingStore === store)
+    #expect(inner.link((any Store).self) as? CountingStore !== store)
+    #expect(part.link(Token.self) === inner.link(Token.self) && part.link(Flags.self) != nil)
+    try await request.close()
   }
 
   @Test(.ownAppContext) func windowsAndTabs() throws {

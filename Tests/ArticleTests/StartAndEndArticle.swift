@@ -21,6 +21,10 @@ struct StartAndEndArticle {
     func run(_ statement: String) async throws {}
     func end() async { Self.ended.withLock { $0 = true } }
   }
+  struct Request: Sendable { let user: String }
+  nonisolated final class Receipt: Sendable {
+    init(request: Request, database: any Database) {}
+  }
   protocol Mailer: Sendable {}
   struct SMTPMailer: Mailer {
     init(database: any Database) async throws {}
@@ -44,12 +48,12 @@ struct StartAndEndArticle {
     #endif
     try await root.warmUp()
     #expect(root.link((any Mailer).self) != nil)
+    root.register(Transaction.self, lifetime: .scope) { context in
+      try await context.obtain((any Database).self).begin()
+    } onClose: { transaction in
+      await transaction.end()
+    }
     try await root.withScope(tag: "request") { scope in
-      scope.register(Transaction.self, lifetime: .context) { context in
-        try await context.obtain((any Database).self).begin()
-      } onClose: { transaction in
-        await transaction.end()
-      }
       let transaction = try await scope.obtain(Transaction.self)
       try await transaction.run("…")
     }
@@ -58,6 +62,25 @@ struct StartAndEndArticle {
     #expect((database as? PostgresDatabase)?.isOpen.withLock { $0 } == false)
     #expect(root.link((any Mailer).self) == nil)
   }
+
+  #if hasFeature(InferSendableFromCaptures)
+    @Test func check() throws {
+      let root = UDIContext(tag: "root")
+      root.register(lifetime: .scope, using: Receipt.init(request:database:))
+      func check() throws {
+        let sample = try root.makeScope(tag: "sample")
+        sample.provide(Request(user: "sample"))
+        let unmet = root.unmetNeeds()
+        root.removeChild(sample)
+        guard unmet.failures.isEmpty else { throw unmet }
+      }
+      let unmet = #expect(throws: UDIUnmetNeeds.self) { try check() }
+      #expect(unmet?.failures.count == 1 && unmet?.description.contains("Database") == true)
+      root.register((any Database).self, lifetime: .context) { () async throws in PostgresDatabase() }
+      try check()
+      #expect(root.children.isEmpty && root.unmetNeeds().unchecked.count == 1)
+    }
+  #endif
 
   /// The first call of the factory ends only when the second one has begun.
   @Test func afterAResetTheNextTaskBeginsAtOnce() async throws {

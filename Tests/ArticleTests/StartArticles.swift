@@ -41,6 +41,7 @@ final class Window {
 struct Limits: Sendable {}
 struct Visitor: Sendable { let name: String }
 struct Badge: Sendable { let greeter: (any Greeter)? }
+struct Pass: Sendable { let visitor: Visitor }
 
 protocol Player: AnyObject { var title: String { get } }
 
@@ -133,6 +134,16 @@ extension Mixer {
       show(server.link(Visitor.self))
     }
     #expect(shown.map { $0 is Limits } == [true, false] && shown[1] == nil)
+    shown = []
+    server.register(Pass.self, lifetime: .scope) { context in
+      Pass(visitor: try context.require(Visitor.self))
+    }
+    server.withScope(tag: "request 2") { request in
+      request.provide(Visitor(name: "Ben"))
+      show(request.link(Pass.self))
+    }
+    #expect((shown.first as? Pass)?.visitor.name == "Ben")
+    #expect(throws: UDILinkError.self) { try server.require(Pass.self) }
   }
 
   @Test func lifetimes() {
@@ -146,6 +157,18 @@ extension Mixer {
     checkout.provide(Limits())
     checkout.register((any Greeter).self, lifetime: .context) { Host() }
     #expect(checkout.link((any Greeter).self)?.greet("Ann") == "Welcome, Ann!")
+  }
+
+  @Test func lifetimesOfScopes() throws {
+    let lobby = UDIContext(tag: "Lobby")
+    lobby.register(Badge.self, lifetime: .scope) { context in
+      Badge(greeter: context.link((any Greeter).self))
+    }
+    let (one, other) = (try lobby.makeScope(tag: "one"), try lobby.makeScope(tag: "other"))
+    one.provide(Sign(), as: (any Greeter).self)
+    #expect(one.link(Badge.self)?.greeter != nil)
+    let badge = try other.require(Badge.self)
+    #expect(badge.greeter == nil)
   }
 
   @Test func holding() {

@@ -43,6 +43,45 @@ import UDITesting
     #expect(Set(made.all) == ["unique", "graph", "main", "async", "weak"])
   }
 
+  @Test("What is registered for scopes is made in the scopes that are there, or else in one that is opened for this")
+  func whatScopesMake() async throws {
+    let (made, closed) = (Locked<String>([]), Locked<String>([]))
+    AppContext.register((any Clock).self, lifetime: .scope) { context in
+      made.add(context.tag)
+      return StoppedClock()
+    } onClose: { _ in
+      closed.add("closed")
+    }
+    await expectEverythingIsMade()
+    #expect(made.all.count == 1 && closed.all.count == 1 && AppContext.children.isEmpty)
+    AppContext.register((any Cart).self, lifetime: .scope) { context in
+      Basket(owner: try context.require(Int.self))
+    }
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1 && found.first?.text.hasPrefix("UDITestingTests.Cart in \"App / ") == true)
+    for tag in ["first", "second"] { try AppContext.makeScope(tag: tag).provide(5) }
+    await expectEverythingIsMade()
+    #expect(Set(made.all.suffix(2)) == ["first", "second"])
+    try await AppContext.close()
+  }
+
+  @Test("What `unmetNeeds` finds fails the test, once, even if the provider is not asked")
+  func unmetNeeds() async throws {
+    AppContext.register((any Cart).self, lifetime: .context, using: Basket.init(owner:))
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1 && found.first?.text.contains("as parameter 1 of its initialiser") == true)
+    try await withBound(Basket()) {
+      let found = try await issues { await expectEverythingIsMade() }
+      #expect(found.count == 1 && found.first?.text.contains("as parameter 1 of its initialiser") == true)
+    }
+  }
+
+  private func withBound(_ cart: Basket, _ body: () async throws -> Void) async throws {
+    AppContext.bind(cart, as: (any Cart).self)
+    try await body()
+    withExtendedLifetime(cart) {}
+  }
+
   @Test("What `implements` can never serve fails the test, unless it takes arguments; what it can serve passes")
   func otherTypes() async throws {
     AppContext.register(Basket.self) { Basket() }.implements((any Clock).self).implements((any Cart).self)

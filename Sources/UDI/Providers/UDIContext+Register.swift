@@ -36,12 +36,12 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. The factory is given a context: the one that asks or, if the instance is kept, the
-  ///     one that the factory is registered in. Use this context, and do not capture one: a factory keeps the contexts
-  ///     that it captures alive, so a context that one of its own factories captures is never released. While the
-  ///     factory runs, lookups through the given context go up unless they name a search, so that no instance is made
-  ///     from dependencies below. If the factory returns nil, `link` returns nil, and `require` throws a
-  ///     ``UDILinkError``. If the factory throws an error, `link` returns nil and reports the error, and `require`
-  ///     throws it.
+  ///     one that the factory is registered in; under ``UDILifetime/scope``, the scope. Use this context, and do not
+  ///     capture one: a factory keeps the contexts that it captures alive, so a context that one of its own factories
+  ///     captures is never released. While the factory runs, lookups through the given context go up unless they name a
+  ///     search, so that no instance is made from dependencies below. If the factory returns nil, `link` returns nil,
+  ///     and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports the
+  ///     error, and `require` throws it.
   ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up. Use it
   ///     to make two objects refer to each other. If the instance is kept, other threads may get it before this call.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``. It runs

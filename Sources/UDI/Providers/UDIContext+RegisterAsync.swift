@@ -37,8 +37,8 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory is given a
-  ///     context: the one that asks or, if the instance is kept, the one that the factory is registered in. Use this
-  ///     context, and do not capture one.
+  ///     context: the one that asks or, if the instance is kept, the one that the factory is registered in; under
+  ///     ``UDILifetime/scope``, the scope. Use this context, and do not capture one.
   ///   - onCreate: Called after the instance has been made, and before any waiting task gets it. If the instance is
   ///     kept, it can already be looked up.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.

@@ -11,7 +11,8 @@ extension UDIContext {
   /// the instance, such as `.context`. Asynchronous factories run first and concurrently, each as soon as the
   /// dependencies that it needs have been made. Then synchronous factories run, which therefore find what the
   /// asynchronous ones have made. Of the synchronous factories, those that belong to an actor come first, because the
-  /// others cannot wait for that actor. Scopes count as contexts below.
+  /// others cannot wait for that actor. Scopes count as contexts below. For each scope, this context included, the
+  /// method also makes what is registered above it as ``UDILifetime/scope``.
   ///
   /// If something cannot be made, everything else is still made. Factories that take arguments, and those whose
   /// instances the context does not own, are not run. A dependency that has not been registered is noticed only if a

@@ -16,7 +16,7 @@ private struct Broken: Error {}
   @Test func theClockIsRegisteredAnew() async throws {
     let clock = FixedClock()
     let root = makeRoot()
-    root.register((any WallClock).self, lifetime: .context) { clock }
+    root.register((any WallClock).self, lifetime: .context, replaces: true) { clock }
 
     try await withService(in: root) { client in
       try await client.send(#"{"title": "Tea"}"#, .post, "/notes")
@@ -29,7 +29,7 @@ private struct Broken: Error {}
 
   @Test func theStoreIsProvided() async throws {
     let root = makeRoot()
-    root.provide(FakeStore([.sample(7)]), as: (any NoteStore).self)
+    root.provide(FakeStore([.sample(7)]), as: (any NoteStore).self, replaces: true)
 
     try await withService(in: root) { client in
       let kept = try await client.get("/notes/7")
@@ -41,7 +41,7 @@ private struct Broken: Error {}
 
   @Test func theLimitsAreRegisteredAnew() async throws {
     let root = makeRoot()
-    root.register(NoteLimits.self, lifetime: .context) {
+    root.register(NoteLimits.self, lifetime: .context, replaces: true) {
       var limits = NoteLimits()
       limits.titleLength = 3
       return limits
@@ -58,7 +58,7 @@ private struct Broken: Error {}
   @Test func whatFailsInsideIsLoggedAndNotTold() async throws {
     let store = FakeStore { throw Broken() }
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self, replaces: true)
     let log = InMemoryLogHandler()
 
     try await withService(in: root, log: log) { client in

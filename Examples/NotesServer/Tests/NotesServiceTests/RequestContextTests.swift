@@ -11,20 +11,32 @@ private struct Broken: Error {}
 
 /// What belongs to a request is in a context of its own, and goes with it.
 @Suite(.timeLimit(.minutes(10))) struct RequestContextTests {
-  @Test func handlersFindWhatTheyRequire() {
+  @Test func aRequestFindsWhatItNeeds() async throws {
     let root = makeRoot()
-    root.provide(FakeStore([]), as: (any NoteStore).self)
-    root.withScope(tag: "request") { context in
-      context.install(RequestModule(request: RequestIdentity(id: "request"), logger: logger()))
-      expectNeedsAreMet(by: NotesHandler.self, HealthHandler.self, in: context)
-    }
+    let sample = try root.makeScope(tag: "sample")
+    sample.provide(RequestIdentity(id: "sample"))
+    sample.provide(logger())
+    // So far, nothing has been made: neither the database nor the store has been opened.
+    let unmet = root.unmetNeeds()
+    #expect(unmet.failures.isEmpty, "\(unmet)")
+    expectNeedsAreMet(by: NotesHandler.self, HealthHandler.self, in: sample)
+    await expectEverythingIsMade(in: root)
+    try await root.close()
+  }
+
+  @Test func whatARequestLacksIsFoundBeforeItComes() throws {
+    let root = makeRoot()
+    try root.makeScope(tag: "sample").provide(RequestIdentity(id: "sample"))
+    let unmet = root.unmetNeeds()
+    #expect(unmet.failures.map(\.typeName) == ["NotesService.UnitOfWork"])
+    #expect(unmet.description.contains("No Logging.Logger is registered"))
   }
 
   @Test func eachRequestHasItsOwnUnitOfWork() async throws {
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self, replaces: true)
 
     try await withService(in: root) { client in
       async let read = client.get("/notes/1", headers: [.requestID: "reader"])
@@ -51,7 +63,7 @@ private struct Broken: Error {}
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self, replaces: true)
 
     try await withService(in: root) { client in
       try await withThrowingTaskGroup(of: TestResponse.self) { group in
@@ -73,12 +85,14 @@ private struct Broken: Error {}
     let gate = Gate()
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self, replaces: true)
 
     try await withService(in: root) { client in
       async let response = client.get("/notes/1")
       await gate.waitForArrivals(1)
-      #expect(root.link(UnitOfWork.self) == nil)
+      #expect(root.link(RequestIdentity.self) == nil)
+      let error = #expect(throws: UDILinkError.self) { try root.require(UnitOfWork.self) }
+      #expect(error?.cause == .noScope)
       await gate.open()
       let status = try await response.status
       #expect(status == .ok)
@@ -94,7 +108,7 @@ private struct Broken: Error {}
     let store = FakeStore([.sample(1)]) { try await gate.pass() }
     let survivors = Survivors()
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self, replaces: true)
     let wiring = WatchingWiring(base: UDIWiring(root: root), survivors: survivors)
     let application = makeApplication(NotesConfiguration(), wiring: wiring, logger: logger())
 
@@ -127,7 +141,7 @@ private struct Broken: Error {}
     let store = FakeStore { throw Broken() }
     let survivors = Survivors()
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self)
+    root.provide(store, as: (any NoteStore).self, replaces: true)
     let wiring = WatchingWiring(base: UDIWiring(root: root), survivors: survivors)
     let application = makeApplication(NotesConfiguration(), wiring: wiring, logger: logger())
 

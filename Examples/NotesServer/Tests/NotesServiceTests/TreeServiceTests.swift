@@ -29,7 +29,7 @@ import UDI
 
   @Test func whatCannotBeMadeIsOneError() async {
     let root = makeRoot(log)
-    root.register(NoteLimits.self, lifetime: .context) { () -> NoteLimits in throw Broken() }
+    root.register(NoteLimits.self, lifetime: .context, replaces: true) { () -> NoteLimits in throw Broken() }
     root.register(Index.self, lifetime: .context) { () async throws -> Index in throw Broken() }
     let service = TreeService(root: root, logger: logger(log)) { Issue.record("The server ran.") }
     let error = await #expect(throws: UDIWarmUpError.self) { try await service.run() }

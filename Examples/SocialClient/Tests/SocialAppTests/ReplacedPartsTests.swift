@@ -4,12 +4,12 @@ import UDITesting
 
 @testable import SocialApp
 
-/// Whatever is registered or provided later replaces what was there.
+/// What is registered or provided with `replaces: true` replaces what was there.
 @Suite(.ownAppContext) struct ReplacedPartsTests {
   @Test func outboxKeepsPostsWhileTheNetworkIsDown() async throws {
     let server = compose(AppContext)
     let transport = RecordingTransport(server)
-    AppContext.provide(transport, as: (any Transport).self)
+    AppContext.provide(transport, as: (any Transport).self, replaces: true)
     try await AppContext.logIn()
     let session = try AppContext.session()
 
@@ -29,7 +29,7 @@ import UDITesting
 
   @Test func clockIsReplacedBeforeTheLogIsMade() throws {
     compose(AppContext)
-    AppContext.provide(StoppedClock(), as: (any WallClock).self)
+    AppContext.provide(StoppedClock(), as: (any WallClock).self, replaces: true)
     let log = try AppContext.require(Log.self)
     log.write("Hello")
     #expect(log.latest == ["42 s: Hello"])
@@ -49,7 +49,8 @@ import UDITesting
 
   @Test func filterIsAddedToTheOthers() async throws {
     compose(AppContext)
-    AppContext.provide(SessionExtras { $0.provide(NothingFilter(), as: (any TimelineFilter).self, named: "nothing") })
+    AppContext.provide(
+      SessionExtras { $0.provide(NothingFilter(), as: (any TimelineFilter).self, named: "nothing") }, replaces: true)
     try await AppContext.logIn()
     let session = try AppContext.session()
     try await session.require(SyncEngine.self).sync()
@@ -69,8 +70,9 @@ import UDITesting
     let server = compose(AppContext)
     AppContext.provide(
       SessionExtras { session in
-        session.register(PushSubscription.self, lifetime: .context) { () async throws in throw Broken() }
-      })
+        session.register(PushSubscription.self, lifetime: .context, replaces: true) { () async throws in throw Broken()
+        }
+      }, replaces: true)
     let error = await #expect(throws: UDIWarmUpError.self) { try await AppContext.logIn() }
     #expect(error?.failures.map { $0.error is Broken } == [true])
     #expect(AppContext.link(Session.self) == nil)

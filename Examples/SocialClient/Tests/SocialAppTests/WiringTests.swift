@@ -36,7 +36,7 @@ import UDITesting
   @Test func whatWasMadeLastIsClosedFirst() async throws {
     let server = compose(AppContext)
     let transport = RecordingTransport(server)
-    AppContext.provide(transport, as: (any Transport).self)
+    AppContext.provide(transport, as: (any Transport).self, replaces: true)
     try await AppContext.logIn()
     let beginning = transport.log.count
     try await AppContext.logOut()

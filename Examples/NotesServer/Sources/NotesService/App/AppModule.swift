@@ -1,7 +1,8 @@
 import Logging
 import UDI
 
-/// Everything that lives as long as the application. The root context installs this module.
+/// Everything that lives as long as the application, and what the scopes of requests make. The root context installs this
+/// module.
 public struct AppModule: UDIModule, Sendable {
   private let configuration: NotesConfiguration
   private let logger: Logger
@@ -18,7 +19,8 @@ public struct AppModule: UDIModule, Sendable {
 
   /// Installs the modules of all areas of the application.
   public func register(in context: UDIContext) {
-    context.install(ConfigurationModule(configuration: configuration), TimeModule(), StorageModule(logger: logger))
+    context.install(
+      ConfigurationModule(configuration: configuration), TimeModule(), StorageModule(logger: logger), RequestModule())
   }
 }
 

@@ -2,8 +2,8 @@ import Hummingbird
 import Logging
 import UDI
 
-/// Lets a tree of contexts do the wiring. The root has what the application owns, and each request has a scope with
-/// what belongs to it.
+/// Lets a tree of contexts do the wiring. The root has what the application owns, and what each request's scope makes for
+/// itself is registered there, too.
 public struct UDIWiring: Wiring {
   private let root: UDIContext
 
@@ -13,12 +13,13 @@ public struct UDIWiring: Wiring {
   ///   server's tasks need not be those in which ``UDI/AppContext`` was replaced.
   public init(root: UDIContext = AppContext) { self.root = root }
 
-  /// Runs an operation with a scope below the root, and closes the scope afterwards.
+  /// Runs an operation with a scope below the root that is given the request, and closes the scope afterwards.
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {
     try await root.withScope(tag: request.id) { context in
-      context.install(RequestModule(request: request, logger: logger))
+      context.provide(request)
+      context.provide(logger)
       return try await operation(UDIRequestScope(context: context))
     }
   }

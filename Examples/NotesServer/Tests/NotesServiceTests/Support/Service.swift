@@ -44,7 +44,7 @@ func withService<Value: Sendable>(
   switch wiring {
   case .udi:
     let root = makeRoot()
-    root.register((any WallClock).self, lifetime: .context) { FixedClock() }
+    root.register((any WallClock).self, lifetime: .context, replaces: true) { FixedClock() }
     return try await withService(in: root, test)
   case .hand:
     let store = try await SQLiteNoteStore.open(database: openDatabase(.memory), clock: FixedClock())

@@ -15,7 +15,7 @@ final class TestClock: WallClock, Sendable {
   @Test func articleWaits() throws {
     let clock = TestClock()
     AppContext.install(AppModule())
-    AppContext.provide(clock, as: (any WallClock).self)
+    AppContext.provide(clock, as: (any WallClock).self, replaces: true)
     let library = try AppContext.require(Library.self)
     library.add("Trees")
     clock.pass(days: 3)

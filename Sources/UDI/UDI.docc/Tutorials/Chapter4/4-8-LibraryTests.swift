@@ -14,13 +14,13 @@ final class TestClock: WallClock, Sendable {
 /// What a session needs, in one context.
 func compose(_ context: UDIContext) {
   context.install(AppModule(), SessionModule(account: Account(name: "Test")))
-  context.provide(MemoryStore(), as: (any ArticleStore).self)
+  context.provide(MemoryStore(), as: (any ArticleStore).self, replaces: true)
 }
 
 @Suite(.ownAppContext { compose($0) }) struct LibraryTests {
   @Test func articleWaits() throws {
     let clock = TestClock()
-    AppContext.provide(clock, as: (any WallClock).self)
+    AppContext.provide(clock, as: (any WallClock).self, replaces: true)
     let library = try AppContext.require(Library.self)
     library.add("Trees")
     clock.pass(days: 3)
