@@ -42,7 +42,9 @@ public struct UDIUnmetNeeds: Error, Sendable {
 
 extension UDIUnmetNeeds: CustomStringConvertible {
   /// The number of failures, and each error once.
-  public var description: String { failures.isEmpty ? "All needs are met." : UDIFailure.describe(failures, "cannot be made") }
+  public var description: String {
+    failures.isEmpty ? "All needs are met." : UDIFailure.describe(failures, "cannot be made")
+  }
 }
 
 /// One run of `unmetNeeds`.
