@@ -6,7 +6,7 @@ public import UDI
 /// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
 ///
 /// What is registered as `.scope` is made for each scope below. Where there is none, a scope is opened to try it, and
-/// closed. What ``UDI/UDIContext/unmetNeeds()`` finds fails the test, too.
+/// closed. What `unmetNeeds()` finds fails the test, too.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
@@ -14,10 +14,10 @@ public import UDI
 /// }
 /// ```
 ///
-/// Each dependency is looked up in its own context, as by `obtain`; if something is bound
-/// there under the same key, the lookup finds that instead. Instances that a context owns stay there afterwards; if any
-/// has an `onClose`, close the context in the end. Each issue names the dependency and its context, and says what was
-/// missing. If the context is closed, that is an issue, too, because nothing can be made there.
+/// Each dependency is looked up in its own context, as by `obtain`; if something is bound there under the same key, the
+/// lookup finds that instead. Instances that a context owns stay there afterwards; if any has an `onClose`, close the
+/// context in the end. Each issue names the dependency and its context, and says what was missing. If the context is
+/// closed, that is an issue, too, because nothing can be made there.
 ///
 /// - Parameters:
 ///   - context: The context to begin at.
