@@ -70,9 +70,10 @@ final class PropertyLink {
   @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
+    func write(to memory: UnsafeMutablePointer<Dependency?>) {
+      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer(memory))
     }
+    unsafe write(to: &found)
     return found
   }
 
