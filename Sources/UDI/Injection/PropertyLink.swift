@@ -92,11 +92,11 @@ final class PropertyLink {
         fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
       }
     } else if let attachment {
-      unsafe attachment.find(
+      unsafe attachment._find(
         type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     } else {
       unsafe AppContext._find(
-        type, reach, named: name, search: request.search, at: request.site, into: memory.address)
+        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     }
     if keeping != .never { keep(memory, now) }
   }
@@ -126,7 +126,7 @@ final class PropertyLink {
   }
 
   private func look(_ attachment: UDIAttachment, of owner: AnyObject, into memory: InstanceMemory) throws {
-    try unsafe attachment.findOrThrow(
+    try unsafe attachment._findOrThrow(
       request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
       into: memory.address)
   }

@@ -234,7 +234,7 @@ extension UDILinking {
         let request = LookupRequest(type, reach, named: name, search: search, isFresh: true, at: site)
         unsafe _origin.find(request, with: nil, into: memory)
       } else {
-        unsafe _find(type, reach, named: name, search: search, at: site, into: memory)
+        unsafe _attachedContext._find(type, reach, named: name, search: search, at: site, for: self, into: memory)
       }
     }
     unsafe find(into: &found)
@@ -253,8 +253,8 @@ extension UDILinking {
     // With `withUnsafeMutablePointer`, whose closure would throw, clients would take a tenth longer to compile
     // ("compile" in `Benchmarks/cost`).
     func find(into memory: UnsafeMutablePointer<Dependency?>) throws {
-      try unsafe _findOrThrow(
-        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer(memory))
+      try unsafe _attachedContext._findOrThrow(
+        type, reach, named: name, search: search, at: site, for: self, into: UnsafeMutableRawPointer(memory))
     }
     try unsafe find(into: &found)
     // If nothing was found, the call above has thrown, so there is a value.
