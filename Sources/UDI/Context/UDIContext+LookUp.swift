@@ -2,11 +2,13 @@
 extension UDIContext {
   /// Looks up a dependency. For the library only.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
+  /// - Parameters:
+  ///   - asker: The context itself; only objects are told apart from what performs their lookups.
+  ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
   ///   changed.
   public func _find(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
-    into memory: UnsafeMutableRawPointer
+    for asker: AnyObject, into memory: UnsafeMutableRawPointer
   ) {
     let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
@@ -22,7 +24,7 @@ extension UDIContext {
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   public func _findOrThrow(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
-    into memory: UnsafeMutableRawPointer
+    for asker: AnyObject, into memory: UnsafeMutableRawPointer
   ) throws {
     let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }

@@ -70,9 +70,10 @@ final class PropertyLink {
   @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
+    func write(to memory: UnsafeMutablePointer<Dependency?>) {
+      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer(memory))
     }
+    unsafe write(to: &found)
     return found
   }
 
@@ -91,11 +92,11 @@ final class PropertyLink {
         fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
       }
     } else if let attachment {
-      unsafe attachment.find(
+      unsafe attachment._find(
         type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     } else {
       unsafe AppContext._find(
-        type, reach, named: name, search: request.search, at: request.site, into: memory.address)
+        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     }
     if keeping != .never { keep(memory, now) }
   }
@@ -125,7 +126,7 @@ final class PropertyLink {
   }
 
   private func look(_ attachment: UDIAttachment, of owner: AnyObject, into memory: InstanceMemory) throws {
-    try unsafe attachment.findOrThrow(
+    try unsafe attachment._findOrThrow(
       request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
       into: memory.address)
   }

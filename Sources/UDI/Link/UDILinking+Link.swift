@@ -24,10 +24,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    fresh
-      ? _origin.lookUp(
-        LookupRequest(type, .anywhere, named: name, search: search, isFresh: true, at: UDICallSite(fileID, line)))
-      : lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    lookUp(type, .anywhere, named: name, search: search, fresh: fresh, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency by its key.
@@ -226,15 +223,21 @@ extension UDILinking {
   @_alwaysEmitIntoClient
   @inline(__always)
   func lookUp<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
+    _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, fresh: Bool = false,
     at site: UDICallSite = UDICallSite("", 0)
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe _find(
-        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer($0))
+    func find(into memory: UnsafeMutablePointer<Dependency?>) {
+      let memory = UnsafeMutableRawPointer(memory)
+      if fresh {
+        let request = LookupRequest(type, reach, named: name, search: search, isFresh: true, at: site)
+        unsafe _origin.find(request, with: nil, into: memory)
+      } else {
+        unsafe _attachedContext._find(type, reach, named: name, search: search, at: site, for: self, into: memory)
+      }
     }
+    unsafe find(into: &found)
     return found
   }
 
@@ -250,8 +253,8 @@ extension UDILinking {
     // With `withUnsafeMutablePointer`, whose closure would throw, clients would take a tenth longer to compile
     // ("compile" in `Benchmarks/cost`).
     func find(into memory: UnsafeMutablePointer<Dependency?>) throws {
-      try unsafe _findOrThrow(
-        type, reach, named: name, search: search, at: site, into: UnsafeMutableRawPointer(memory))
+      try unsafe _attachedContext._findOrThrow(
+        type, reach, named: name, search: search, at: site, for: self, into: UnsafeMutableRawPointer(memory))
     }
     try unsafe find(into: &found)
     // If nothing was found, the call above has thrown, so there is a value.
@@ -268,10 +271,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    fresh
-      ? _origin.lookUp(
-        LookupRequest(type, .mainActor, named: name, search: search, isFresh: true, at: UDICallSite(fileID, line)))
-      : lookUp(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    lookUp(type, .mainActor, named: name, search: search, fresh: fresh, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.

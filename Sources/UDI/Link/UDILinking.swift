@@ -2,54 +2,49 @@
 ///
 /// The verbs that look something up are extensions of this protocol, and so declared once for both. A class conforms
 /// only by way of ``UDIObject``. The requirements are for the library only.
-public protocol UDILinking {
+// There is only one requirement, because clients compile each of them for each class.
+public protocol UDILinking: AnyObject {
+  /// What performs the lookups.
+  associatedtype _Finder: UDIFinder
+  /// What performs the lookups: a context itself, or an object's attachment.
+  var _attachedContext: _Finder { get }
+}
+
+extension UDILinking {
+  /// Where the lookup begins, for all lookups that `UDIFinder` does not perform.
+  @_alwaysEmitIntoClient var _origin: UDIOrigin { _attachedContext._origin(for: self) }
+}
+
+/// What performs lookups: a context, or an object's attachment. For the library only.
+public protocol UDIFinder: AnyObject {
   // The first two are called by each `link` and `require` without arguments. Their parameters are not bundled: a struct
   // that held the context would retain it, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
 
   /// Looks up a dependency. For the library only.
   func _find(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
-    into memory: UnsafeMutableRawPointer)
+    for asker: AnyObject, into memory: UnsafeMutableRawPointer)
   /// Looks up a dependency, and throws if there is none. For the library only.
   func _findOrThrow(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
-    into memory: UnsafeMutableRawPointer) throws
-  /// Where the lookup begins, for all other lookups. For the library only.
-  var _origin: UDIOrigin { get }
+    for asker: AnyObject, into memory: UnsafeMutableRawPointer) throws
+  /// Where all other lookups begin. For the library only.
+  func _origin(for asker: AnyObject) -> UDIOrigin
 }
 
-extension UDIContext: UDILinking {
-  /// Where the lookup begins. For the library only.
-  @_alwaysEmitIntoClient public var _origin: UDIOrigin { .context(self) }
+extension UDIContext: UDILinking, UDIFinder {
+  /// The context itself. For the library only.
+  @_alwaysEmitIntoClient public var _attachedContext: UDIContext { self }
+  /// Where lookups begin. For the library only.
+  @_alwaysEmitIntoClient public func _origin(for asker: AnyObject) -> UDIOrigin { .context(self) }
 }
 
-extension UDIObject {
-  /// Looks up a dependency. For the library only.
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  public func _find(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
-    into memory: UnsafeMutableRawPointer
-  ) {
-    unsafe _attachedContext.find(type, reach, named: name, search: search, at: site, for: self, into: memory)
-  }
-
-  /// Looks up a dependency, and throws if there is none. For the library only.
-  @_alwaysEmitIntoClient
-  @inline(__always)
-  public func _findOrThrow(
-    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
-    into memory: UnsafeMutableRawPointer
-  ) throws {
-    try unsafe _attachedContext.findOrThrow(
-      type, reach, named: name, search: search, at: site, for: self, into: memory)
-  }
-
-  /// Where the lookup begins. For the library only.
-  @_alwaysEmitIntoClient public var _origin: UDIOrigin { .object(_attachedContext, self) }
+extension UDIAttachment: UDIFinder {
+  /// Where lookups begin. For the library only.
+  @_alwaysEmitIntoClient public func _origin(for asker: AnyObject) -> UDIOrigin { .object(self, asker) }
 }
 
-/// Where a lookup begins, for the verbs that use neither `_find` nor `_findOrThrow`. For the library only.
+/// Where a lookup begins that `UDIFinder` does not perform. For the library only.
 public enum UDIOrigin {
   /// A context.
   case context(UDIContext)
@@ -57,7 +52,7 @@ public enum UDIOrigin {
   case object(UDIAttachment, AnyObject)
 }
 
-// MARK: - Lookups that use neither `_find` nor `_findOrThrow`
+// MARK: - Lookups that `UDIFinder` does not perform
 
 extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.

@@ -6,21 +6,17 @@ extension UDIOrigin {
   /// Looks up a dependency with arguments.
   @_alwaysEmitIntoClient
   func lookUp<Dependency, Pack: AnyArgumentPack>(_ request: LookupRequest, with arguments: Pack) -> Dependency? {
-    var arguments = arguments
-    return unsafe withUnsafeMutablePointer(to: &arguments) { unsafe lookUp(request, with: Arguments($0)) }
-  }
-
-  /// Looks up a dependency with arguments, or a fresh instance.
-  @_alwaysEmitIntoClient
-  func lookUp<Dependency>(_ request: LookupRequest, with arguments: Arguments? = nil) -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
-    guard let context = context("link", isRequired: false, request) else { return nil }
+    var arguments = arguments
     var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe context.find(request, with: arguments, for: asker, into: UnsafeMutableRawPointer($0))
+    unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+      unsafe withUnsafeMutablePointer(to: &found) {
+        unsafe find(request, with: Arguments(arguments), into: UnsafeMutableRawPointer($0))
+      }
     }
     return found
   }
+
 
   /// Looks up a dependency with arguments, and throws if there is none.
   @_alwaysEmitIntoClient
@@ -43,7 +39,7 @@ extension UDIOrigin {
   }
 }
 
-extension UDIContext {
+extension UDIOrigin {
   /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If the dependency that was
   /// found cannot be made or used, reports why.
   ///
@@ -51,13 +47,15 @@ extension UDIContext {
   ///   not changed.
   @unsafe
   @usableFromInline
-  func find(
-    _ request: LookupRequest, with arguments: Arguments?, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
-  ) {
+  func find(_ request: LookupRequest, with arguments: Arguments?, into memory: UnsafeMutableRawPointer) {
+    guard let context = context("link", isRequired: false, request) else { return }
     let memory = unsafe InstanceMemory(address: memory)
-    finish(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    let answer = context.attemptToMake(request, into: memory)
+    context.finish(answer, request, with: arguments, for: asker, into: memory)
   }
+}
 
+extension UDIContext {
   /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
   /// nothing.
   ///

@@ -17,12 +17,11 @@ extension UDIObject {
 }
 
 extension UDIAttachment {
-  /// Looks up a dependency for the object.
+  /// Looks up a dependency for the object. For the library only.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
   ///   not changed.
-  @usableFromInline
-  func find(
+  public func _find(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     for owner: AnyObject, into memory: UnsafeMutableRawPointer
   ) {
@@ -32,13 +31,12 @@ extension UDIAttachment {
       answer, in: context, of: type, reach, named: name, search: search, at: site, for: owner, into: memory)
   }
 
-  /// Looks up a dependency, and throws if there is none.
+  /// Looks up a dependency for the object, and throws if there is none. For the library only.
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. Unless this function throws, the
   ///   memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
-  @usableFromInline
-  func findOrThrow(
+  public func _findOrThrow(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     for owner: AnyObject, into memory: UnsafeMutableRawPointer
   ) throws {

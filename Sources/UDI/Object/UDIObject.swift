@@ -25,7 +25,7 @@
 /// object is bound in it. (If a context owns the object, the object holds that context, and those above it, only
 /// weakly.) Every verb works from the object's *effective context*: the one that the object is attached to, or
 /// ``AppContext`` while the object is attached to none.
-public protocol UDIObject: AnyObject, UDILinking {
+public protocol UDIObject: UDILinking where _Finder == UDIAttachment {
   /// The object's attachment. Store it in a constant that is initialised with the object: `let _attachedContext =
   /// UDIAttachment()`. If it is made later, for example because it is `lazy`, a provider that makes the object might
   /// fail to attach it.

@@ -205,7 +205,7 @@ extension UDIContext {
     var words = (0, 0, 0)
     return try unsafe withUnsafeMutableBytes(of: &words) {
       let memory = unsafe $0.baseAddress.unsafelyUnwrapped
-      try unsafe _findOrThrow(type, reach, named: nil, search: nil, at: UDICallSite("", 0), into: memory)
+      try unsafe _findOrThrow(type, reach, named: nil, search: nil, at: UDICallSite("", 0), for: self, into: memory)
       // If nothing was found, the call above has thrown.
       return unsafe memory.assumingMemoryBound(to: type).move()
     }
