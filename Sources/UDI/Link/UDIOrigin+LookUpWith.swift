@@ -17,7 +17,6 @@ extension UDIOrigin {
     return found
   }
 
-
   /// Looks up a dependency with arguments, and throws if there is none.
   @_alwaysEmitIntoClient
   func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(

@@ -89,10 +89,6 @@ private struct Failed: Error {}
     let before = found()
     _ = scope.link((any Alpha).self, search: .ancestors)
     #expect(found() == before && before == Array(repeating: search == .lineage || search == .ancestors, count: 2))
-    // A nearer registration takes precedence, although the scope has made something.
-    let host = Plain()
-    try scope.makeChild(tag: "child").bind(Made("below"), as: (any Alpha).self)
-    withExtendedLifetime(host) {}
   }
 
   @Test func aNearerDependencyTakesPrecedence() throws {

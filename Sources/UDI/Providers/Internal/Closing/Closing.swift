@@ -179,15 +179,17 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// Ends the run, when the contexts have ended, and wakes everything that waits for it.
   private func endRun() {
-    var isUnattended = false
     // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
-    // therefore passes everything that it holds out of the lock.
+    // therefore passes everything that it holds out of the lock: before it wakes those that wait, so that they find
+    // released what nothing else holds.
     _ = Tree.change { _ in
-      isUnattended = self.isUnattended
-      wake()
       for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
       defer { (self.contexts, creations, providers, awaited) = ([], [], [], []) }
       return (self.contexts, creations, providers, awaited)
+    }
+    let isUnattended = Tree.change { _ in
+      wake()
+      return self.isUnattended
     }
     if isUnattended { error?.report() }
   }
