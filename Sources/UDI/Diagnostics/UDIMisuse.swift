@@ -22,9 +22,9 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// those of the call that attached it, of the registration if a provider made it, or else of the property.
     case needNotMet
     /// A registration has replaced one from another line in the same context, and does not say that it replaces (the
-    /// parameter `replaces` of `register` and `provide`). Reported once for each pair of lines, while ``UDIRecording`` is
-    /// on, as it is in debug builds by default. What a set-up block has registered may be replaced without a report. The
-    /// file and the line are those of the new registration.
+    /// parameter `replaces` of `register` and `provide`). Reported once for each pair of lines, while ``UDIRecording``
+    /// is on, as it is in debug builds by default. What a set-up block has registered may be replaced without a report.
+    /// The file and the line are those of the new registration.
     case registeredTwice
     /// An attempt to register, bind or set up something in a context that is closed or is being closed. The attempt was
     /// ignored.

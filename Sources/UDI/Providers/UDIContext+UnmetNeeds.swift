@@ -7,17 +7,17 @@ extension UDIContext {
   /// guard unmet.failures.isEmpty else { throw unmet }
   /// ```
   ///
-  /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For each
-  /// of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what is
-  /// missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope. A
-  /// parameter whose type is an optional may be missing. What a closure needs is not known: the result lists the
+  /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For
+  /// each of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what
+  /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
+  /// A parameter whose type is an optional may be missing. What a closure needs is not known: the result lists the
   /// closures.
   ///
   /// What a context owns is looked up from that context. What is registered as ``UDILifetime/scope`` is looked up from
   /// each scope below, or from the scope around; if there is neither, from a new scope, in which nothing is registered.
   /// If such an instance needs what only a scope is given, such as a request, make a scope with a sample of it. What is
-  /// registered as ``UDILifetime/unique`` or ``UDILifetime/graph`` is looked up from its context or, if it does not find
-  /// what it needs there, from the scopes.
+  /// registered as ``UDILifetime/unique`` or ``UDILifetime/graph`` is looked up from its context or, if it does not
+  /// find what it needs there, from the scopes.
   ///
   /// - Returns: What is not met, with paths. If this context is a scope, what is registered for scopes further up is
   ///   checked, too.
@@ -33,8 +33,8 @@ extension UDIContext {
 
 /// What ``UDIContext/unmetNeeds()`` has found.
 public struct UDIUnmetNeeds: Error, Sendable {
-  /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the lookup
-  /// would give. The error's chain begins with what the check began with.
+  /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the
+  /// lookup would give. The error's chain begins with what the check began with.
   public let failures: [UDIFailure]
   /// The registrations whose needs are not known, because closures look them up. They keep no instance yet.
   public let unchecked: [UDIExplanation.Place]

@@ -87,8 +87,8 @@ extension UDIContext {
     await failuresToMake { $0 is Alias == forAliases }
   }
 
-  /// Those of this context and the contexts below in which something is registered for scopes, although there is no scope
-  /// around or below. For `UDITesting`.
+  /// Those of this context and the contexts below in which something is registered for scopes, although there is no
+  /// scope around or below. For `UDITesting`.
   package var contextsWithoutScope: [UDIContext] {
     ([self] + descendants).filter { context in
       guard !context.descendants.contains(where: \.isScope) else { return false }

@@ -103,7 +103,8 @@ public struct UDILifetime: Sendable {
   /// An instance is made once in each scope, and owned by that scope.
   ///
   /// Register the provider once, in a context that all scopes see, such as the root. A lookup gets the instance of the
-  /// nearest scope around the context that asks, which may be that context itself (``UDIContext/makeScope(tag:search:)``,
+  /// nearest scope around the context that asks, which may be that context itself
+  /// (``UDIContext/makeScope(tag:search:)``,
   /// ``UDIContext/withScope(tag:search:operation:)``). The scope makes the instance when it is first asked. The factory
   /// is given the scope, so the instance is made from what the scope sees. It lives until the scope is reset, is closed
   /// or goes away. A scope in which nothing asks makes nothing.

@@ -25,8 +25,8 @@ final class Consumer: Sendable {
   }
 }
 
-/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable` or `whileAvailable`, whenever it
-/// might give a different answer than before. It knows no types, so it is compiled once.
+/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable` or `whileAvailable`, whenever
+/// it might give a different answer than before. It knows no types, so it is compiled once.
 ///
 /// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
 /// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous

@@ -5,8 +5,8 @@ struct Instance: @unchecked Sendable {
 
   /// The instance, or a `ValueBox` that contains it.
   let object: AnyObject
-  /// What `form` has besides the object's address. With the address, an instance would not fit into the registers in which
-  /// functions return values.
+  /// What `form` has besides the object's address. With the address, an instance would not fit into the registers in
+  /// which functions return values.
   private let words: (UInt, UInt)
   /// `max` for a box.
   private let wordCount: UInt8

@@ -1,9 +1,9 @@
 /// What keeps the instances of one provider for one scope, under the lifetime `.scope`.
 ///
 /// A provider with this lifetime keeps nothing by itself. Each scope that asks gets a `ScopeKeeper`, which keeps the
-/// instances as a provider does under `.context`, while the provider's factory makes them. The keeper is in the table of
-/// the scope's providers, so what it keeps is closed, reset, listed and released together with the rest. But slots do
-/// not refer to it. A lookup finds the provider, whether the scope has made anything or not. So the order of lookups
+/// instances as a provider does under `.context`, while the provider's factory makes them. The keeper is in the table
+/// of the scope's providers, so what it keeps is closed, reset, listed and released together with the rest. But slots
+/// do not refer to it. A lookup finds the provider, whether the scope has made anything or not. So the order of lookups
 /// makes no difference to what they find.
 final class ScopeKeeper: Provider, @unchecked Sendable {
   // Unchecked: this class adds a constant, and an instance that is guarded by the tree lock.

@@ -14,8 +14,8 @@ class Creation: Activity, @unchecked Sendable {
     case undecided
   }
 
-  /// The provider that keeps or stores the instance; nil if others wait for something else. The reference is unowned: it
-  /// is used only before the creation ends, and until then the call that makes the instance holds the provider.
+  /// The provider that keeps or stores the instance; nil if others wait for something else. The reference is unowned:
+  /// it is used only before the creation ends, and until then the call that makes the instance holds the provider.
   private(set) final var provider: Unretained<Provider>?
   /// The cache that will keep the instance; nil if the provider will keep it by itself, or if no instance is being
   /// made.
