@@ -98,7 +98,9 @@ extension SampleTree {
       } catch { fatalError("\(error)") }
     }
     // One line replaces two bindings.
-    for _ in 0..<3 { root.bind(hold(SystemClock()), as: (any Clock).self, named: "again") }
+    for name in ["again", "again too", "again", "again too"] {
+      root.bind(hold(SystemClock()), as: (any Clock).self, named: UDIName(name))
+    }
     root.provide([Self.strangeText: 1])
   }
 

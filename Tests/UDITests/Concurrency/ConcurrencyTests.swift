@@ -43,17 +43,21 @@ import UDIInspector
     }
   }
 
-  @Test func aDeinitThatBindsLinksUnbindsAndMoves() throws {
-    let root = UDIContext(tag: "root")
-    let done = Tally()
-    let context = try root.makeChild(tag: "context")
-    do { _ = Meddler(depth: 5, done: done).attached(to: context) }
-    #expect(done.count == 6, "each one's deinit makes and drops the next")
-    #expect(boundHere(context).isEmpty && root.descendants == [context])
-    // Released by a lookup's result, by the owner of a replaced binding, and by a context that goes.
-    var held: [Meddler] = [Meddler(depth: 0, done: done).attached(to: context)]
-    _ = { (found: (any Service)?) in held.removeAll() }(context.link((any Service).self))
-    #expect(done.count == 7)
+  /// In a process of its own: an explanation that another test makes may hold an attachment for a moment, and with it
+  /// what the object has bound.
+  @Test func aDeinitThatBindsLinksUnbindsAndMoves() async {
+    await #expect(processExitsWith: .success) {
+      let root = UDIContext(tag: "root")
+      let done = Tally()
+      let context = try root.makeChild(tag: "context")
+      do { _ = Meddler(depth: 5, done: done).attached(to: context) }
+      try #require(done.count == 6, "each one's deinit makes and drops the next")
+      try #require(boundHere(context).isEmpty && root.descendants == [context])
+      // Released by a lookup's result, by the owner of a replaced binding, and by a context that goes.
+      var held: [Meddler] = [Meddler(depth: 0, done: done).attached(to: context)]
+      _ = { (found: (any Service)?) in held.removeAll() }(context.link((any Service).self))
+      try #require(done.count == 7)
+    }
   }
 
   /// A context that goes away inside the `deinit` of an object, inside the release of another context.
