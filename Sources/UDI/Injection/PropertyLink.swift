@@ -70,10 +70,9 @@ final class PropertyLink {
   @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
     var found: Dependency?
-    func write(to memory: UnsafeMutablePointer<Dependency?>) {
-      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer(memory))
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
     }
-    unsafe write(to: &found)
     return found
   }
 
