@@ -3,9 +3,8 @@ extension UDIContext {
   /// Looks up a dependency. For the library only.
   ///
   /// - Parameters:
-  ///   - asker: The context itself; only objects are told apart from what performs their lookups.
-  ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not
-  ///   changed.
+  ///   - asker: Not used: only an attachment has to be told who asks.
+  ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not changed.
   public func _find(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     for asker: AnyObject, into memory: UnsafeMutableRawPointer
@@ -19,8 +18,10 @@ extension UDIContext {
 
   /// Looks up a dependency, and throws if there is none. For the library only.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
-  ///   the memory contains the dependency afterwards.
+  /// - Parameters:
+  ///   - asker: Not used: only an attachment has to be told who asks.
+  ///   - memory: The memory of an optional of the type. It must contain nil. If this function does not throw, the
+  ///     memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   public func _findOrThrow(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,

@@ -1,7 +1,7 @@
 /// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
 extension UDIOrigin {
-  // The following functions are compiled in the caller's module. They put the arguments, if there are any, on the
-  // stack, and pass their address.
+  // The following functions are compiled in the caller's module. They put the arguments on the stack, and pass their
+  // address.
 
   /// Looks up a dependency with arguments.
   @_alwaysEmitIntoClient
@@ -17,24 +17,19 @@ extension UDIOrigin {
     return found
   }
 
-
   /// Looks up a dependency with arguments, and throws if there is none.
   @_alwaysEmitIntoClient
   func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
     _ request: LookupRequest, with arguments: Pack
   ) throws -> Dependency {
     request.reach.assertIsolation(Dependency.self)
-    let context = try context(requiredFor: "require", request)
     var arguments = arguments
     var found: Dependency?
-    do {
-      try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
-        try unsafe withUnsafeMutablePointer(to: &found) {
-          try unsafe context.findOrThrow(
-            request, with: Arguments(arguments), for: asker, into: UnsafeMutableRawPointer($0))
-        }
+    try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+      try unsafe withUnsafeMutablePointer(to: &found) {
+        try unsafe findOrThrow(request, with: Arguments(arguments), into: UnsafeMutableRawPointer($0))
       }
-    } catch { throw seen(error, at: request.site) }
+    }
     return found!
   }
 }
@@ -53,9 +48,7 @@ extension UDIOrigin {
     let answer = context.attemptToMake(request, into: memory)
     context.finish(answer, request, with: arguments, for: asker, into: memory)
   }
-}
 
-extension UDIContext {
   /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
   /// nothing.
   ///
@@ -64,13 +57,17 @@ extension UDIContext {
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @unsafe
   @usableFromInline
-  func findOrThrow(
-    _ request: LookupRequest, with arguments: Arguments, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
-  ) throws {
+  func findOrThrow(_ request: LookupRequest, with arguments: Arguments, into memory: UnsafeMutableRawPointer) throws {
+    let context = try context(requiredFor: "require", request)
     let memory = unsafe InstanceMemory(address: memory)
-    try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    let answer = context.attemptToMake(request, into: memory)
+    do {
+      try context.finishOrThrow(answer, request, with: arguments, for: asker, into: memory)
+    } catch { throw seen(error, at: request.site) }
   }
+}
 
+extension UDIContext {
   /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
   ///
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
