@@ -43,10 +43,17 @@ extension UDIOrigin {
   @unsafe
   @usableFromInline
   func find(_ request: LookupRequest, with arguments: Arguments?, into memory: UnsafeMutableRawPointer) {
-    guard let context = context("link", isRequired: false, request) else { return }
-    let memory = unsafe InstanceMemory(address: memory)
-    let answer = context.attemptToMake(request, into: memory)
-    context.finish(answer, request, with: arguments, for: asker, into: memory)
+    func find(in context: UDIContext, for asker: AnyObject?) {
+      let memory = unsafe InstanceMemory(address: memory)
+      context.finish(context.attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    }
+    // A context that looks something up is not retained ("argument" in `Benchmarks/instructions`).
+    switch self {
+    case .context(let context): find(in: context, for: nil)
+    case .object(let attachment, let owner):
+      guard let context = attachment.contextForLink("link", isRequired: false, request, for: owner) else { return }
+      find(in: context, for: owner)
+    }
   }
 
   /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
