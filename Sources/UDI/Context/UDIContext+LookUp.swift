@@ -3,7 +3,7 @@ extension UDIContext {
   /// Looks up a dependency. For the library only.
   ///
   /// - Parameters:
-  ///   - asker: Not used: only an attachment has to be told who asks.
+  ///   - asker: The context itself.
   ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, it is not changed.
   public func _find(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
@@ -13,13 +13,15 @@ extension UDIContext {
     if case .written = answer { return }
     if case .nothing = answer, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    unsafe finish(answer, request, for: nil, into: InstanceMemory(address: memory))
+    // If `asker` were not used, each hit would go through a thunk that leaves it out ("link" in
+    // `Benchmarks/instructions`).
+    unsafe finish(answer, request, for: asker === self ? nil : asker, into: InstanceMemory(address: memory))
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
   ///
   /// - Parameters:
-  ///   - asker: Not used: only an attachment has to be told who asks.
+  ///   - asker: The context itself.
   ///   - memory: The memory of an optional of the type. It must contain nil. If this function does not throw, the
   ///     memory contains the dependency afterwards.
   /// - Throws: `UDILinkError`, or the error that a factory throws.
@@ -30,7 +32,7 @@ extension UDIContext {
     let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    try unsafe finishOrThrow(answer, request, for: nil, into: InstanceMemory(address: memory))
+    try unsafe finishOrThrow(answer, request, for: asker === self ? nil : asker, into: InstanceMemory(address: memory))
   }
 
   /// The first step of `complete`.

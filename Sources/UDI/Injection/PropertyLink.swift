@@ -94,8 +94,9 @@ final class PropertyLink {
       unsafe attachment._find(
         type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     } else {
-      unsafe AppContext._find(
-        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
+      let context = AppContext
+      unsafe context._find(
+        type, reach, named: name, search: request.search, at: request.site, for: context, into: memory.address)
     }
     if keeping != .never { keep(memory, now) }
   }
