@@ -70,10 +70,9 @@ final class PropertyLink {
   @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
     var found: Dependency?
-    func write(to memory: UnsafeMutablePointer<Dependency?>) {
-      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer(memory))
+    unsafe withUnsafeMutablePointer(to: &found) {
+      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
     }
-    unsafe write(to: &found)
     return found
   }
 
@@ -95,8 +94,9 @@ final class PropertyLink {
       unsafe attachment._find(
         type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
     } else {
-      unsafe AppContext._find(
-        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
+      let context = AppContext
+      unsafe context._find(
+        type, reach, named: name, search: request.search, at: request.site, for: context, into: memory.address)
     }
     if keeping != .never { keep(memory, now) }
   }

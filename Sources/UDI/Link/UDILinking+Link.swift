@@ -228,6 +228,7 @@ extension UDILinking {
   ) -> Dependency? {
     reach.assertIsolation(type)
     var found: Dependency?
+    // What makes a fresh instance is not generic: otherwise clients would compile it for each type.
     func find(into memory: UnsafeMutablePointer<Dependency?>) {
       let memory = UnsafeMutableRawPointer(memory)
       if fresh {

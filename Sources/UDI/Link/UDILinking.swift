@@ -5,6 +5,10 @@
 /// The verbs that look something up are extensions of this protocol, and so declared once for both. A class conforms
 /// only by way of ``UDIObject``. The requirements are for the library only.
 public protocol UDILinking: AnyObject {
+  // The lookups are requirements of another protocol, because clients compile a function for each requirement of this
+  // one and each class that conforms: with three more, 500 classes took 1.9 seconds longer ("compile" in
+  // `Benchmarks/cost`).
+
   /// What performs the lookups.
   associatedtype _Finder: UDIFinder
   /// What performs the lookups: a context itself, or an object's attachment.
@@ -93,7 +97,6 @@ extension UDIOrigin {
   /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
   ///
   /// - Parameter isRequired: As for `UDIAttachment.contextForLink`.
-  @_alwaysEmitIntoClient
   func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
     switch self {
     case .context(let context): context
@@ -103,7 +106,6 @@ extension UDIOrigin {
   }
 
   /// Does the same for a verb that throws. If an object's context is gone, also throws that as an error.
-  @usableFromInline
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     switch self {
     case .context(let context): return context
@@ -114,10 +116,9 @@ extension UDIOrigin {
   }
 
   /// The object that looks something up; nil if a context does.
-  @_alwaysEmitIntoClient var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
+  var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
 
   /// Returns the error of a failed lookup with the object that asked, if an object did: see `UDIAttachment.explained`.
-  @usableFromInline
   func seen(_ error: any Error, at site: UDICallSite) -> any Error {
     switch self {
     case .context: error

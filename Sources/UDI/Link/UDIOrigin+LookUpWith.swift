@@ -1,7 +1,7 @@
 /// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
 extension UDIOrigin {
-  // The following functions are compiled in the caller's module. They put the arguments, if there are any, on the
-  // stack, and pass their address.
+  // The following functions are compiled in the caller's module. They put the arguments on the stack, and pass their
+  // address.
 
   /// Looks up a dependency with arguments.
   @_alwaysEmitIntoClient
@@ -23,17 +23,13 @@ extension UDIOrigin {
     _ request: LookupRequest, with arguments: Pack
   ) throws -> Dependency {
     request.reach.assertIsolation(Dependency.self)
-    let context = try context(requiredFor: "require", request)
     var arguments = arguments
     var found: Dependency?
-    do {
-      try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
-        try unsafe withUnsafeMutablePointer(to: &found) {
-          try unsafe context.findOrThrow(
-            request, with: Arguments(arguments), for: asker, into: UnsafeMutableRawPointer($0))
-        }
+    try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
+      try unsafe withUnsafeMutablePointer(to: &found) {
+        try unsafe findOrThrow(request, with: Arguments(arguments), into: UnsafeMutableRawPointer($0))
       }
-    } catch { throw seen(error, at: request.site) }
+    }
     return found!
   }
 }
@@ -47,14 +43,19 @@ extension UDIOrigin {
   @unsafe
   @usableFromInline
   func find(_ request: LookupRequest, with arguments: Arguments?, into memory: UnsafeMutableRawPointer) {
-    guard let context = context("link", isRequired: false, request) else { return }
-    let memory = unsafe InstanceMemory(address: memory)
-    let answer = context.attemptToMake(request, into: memory)
-    context.finish(answer, request, with: arguments, for: asker, into: memory)
+    func find(in context: UDIContext, for asker: AnyObject?) {
+      let memory = unsafe InstanceMemory(address: memory)
+      context.finish(context.attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    }
+    // A context that looks something up is not retained ("argument" in `Benchmarks/instructions`).
+    switch self {
+    case .context(let context): find(in: context, for: nil)
+    case .object(let attachment, let owner):
+      guard let context = attachment.contextForLink("link", isRequired: false, request, for: owner) else { return }
+      find(in: context, for: owner)
+    }
   }
-}
 
-extension UDIContext {
   /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
   /// nothing.
   ///
@@ -63,13 +64,17 @@ extension UDIContext {
   /// - Throws: `UDILinkError`, or the error that a factory throws.
   @unsafe
   @usableFromInline
-  func findOrThrow(
-    _ request: LookupRequest, with arguments: Arguments, for asker: AnyObject?, into memory: UnsafeMutableRawPointer
-  ) throws {
+  func findOrThrow(_ request: LookupRequest, with arguments: Arguments, into memory: UnsafeMutableRawPointer) throws {
+    let context = try context(requiredFor: "require", request)
     let memory = unsafe InstanceMemory(address: memory)
-    try finishOrThrow(attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+    let answer = context.attemptToMake(request, into: memory)
+    do {
+      try context.finishOrThrow(answer, request, with: arguments, for: asker, into: memory)
+    } catch { throw seen(error, at: request.site) }
   }
+}
 
+extension UDIContext {
   /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
   ///
   /// - Throws: `ProviderFailure`, or the error that a factory throws.

@@ -108,7 +108,6 @@ extension UDIAttachment {
   ///
   /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
   ///   `linkAll`.
-  @usableFromInline
   func contextForLink(
     _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
   ) -> UDIContext? {
