@@ -93,23 +93,6 @@ import UDITesting
     try await AppContext.warmUp()
   }
 
-  @Test("What is registered for scopes is tried in a scope, which is closed, or in the scopes that there are")
-  func scopes() async throws {
-    let journal = Locked<String>([])
-    AppContext.register((any Clock).self, lifetime: .scope) { context in
-      journal.add("made for \(context.tag)")
-      return StoppedClock()
-    } onClose: { _ in
-      journal.add("closed")
-    }
-    await expectEverythingIsMade()
-    #expect(journal.all == ["made for expectEverythingIsMade", "closed"] && AppContext.children.isEmpty)
-    let scope = try AppContext.makeChild(tag: "home").makeScope(tag: "request")
-    await expectEverythingIsMade()
-    #expect(journal.all.dropFirst(2) == ["made for request"])
-    try await scope.close()
-  }
-
   @Test("What cannot be made for a scope fails the test")
   func brokenScopes() async throws {
     AppContext.register((any Cart).self, lifetime: .context) { context in
@@ -125,20 +108,6 @@ import UDITesting
       found.map { String($0.text.prefix { $0 != ":" }) } == [
         "UDITestingTests.Cart in \"App\"", "UDITestingTests.Clock in \"App / expectEverythingIsMade\"",
       ])
-  }
-
-  @Test("What is hidden and so not made is checked all the same, if an initialiser was registered")
-  func hiddenInitialisers() async throws {
-    final class Shop: Sendable { init(tower: Tower) {} }
-    AppContext.register(Shop.self, lifetime: .context, using: Shop.init(tower:))
-    AppContext.register(Tower.self) { Tower() }
-    let shop = Shop(tower: Tower())
-    AppContext.bind(shop, as: Shop.self)
-    await expectEverythingIsMade()
-    AppContext.unregister(Tower.self)
-    let found = try await issues { await expectEverythingIsMade() }
-    #expect(found.count == 1 && found.first?.text.contains("UDITestingTests.Tower") == true)
-    withExtendedLifetime(shop) {}
   }
 
   @Test("In a closed context nothing is made, which fails the test")

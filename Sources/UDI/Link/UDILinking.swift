@@ -1,5 +1,3 @@
-// There is only one requirement, because clients compile each of them for each class.
-
 /// Where lookups begin: a context, or an object, whose lookups begin in its effective context.
 ///
 /// The verbs that look something up are extensions of this protocol, and so declared once for both. A class conforms

@@ -21,8 +21,8 @@ extension UDIContext {
   ///
   /// - Returns: What is not met, with paths. If this context is a scope, what is registered for scopes further up is
   ///   checked, too.
-  /// - Complexity: O(contexts below, and parameters of what is registered in them), and for each parameter O(contexts
-  ///   above), for each scope.
+  /// - Complexity: O(parameters of what is registered here and below, and contexts above, for each of them). If
+  ///   something is registered for scopes, or not found, once for each scope, and O(contexts below) to find the scopes.
   public func unmetNeeds() -> UDIUnmetNeeds {
     let check = NeedsCheck()
     for context in [self] + descendants { check.add(context) }
@@ -61,15 +61,16 @@ private final class NeedsCheck {
 
   /// Checks what is registered in a context.
   func add(_ context: UDIContext) {
+    lazy var scopes = self.scopes(of: context)
     for provider in context.providers where provider.maker === provider {
       switch provider.sharing {
-      case .scope: for place in scopes(of: context) { check(provider, at: place) }
+      case .scope: for place in scopes { check(provider, at: place) }
       case .unique, .graph:
         let before = (failures, unchecked, checked)
         check(provider, at: (context, false))
         if failures.count == before.0.count { continue }
         (failures, unchecked, checked) = before
-        for place in scopes(of: context) { check(provider, at: place) }
+        for place in scopes { check(provider, at: place) }
       default: check(provider, at: (context, false))
       }
     }

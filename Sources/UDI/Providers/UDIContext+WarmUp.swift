@@ -91,12 +91,12 @@ extension UDIContext {
   /// scope around or below. For `UDITesting`.
   package var contextsWithoutScope: [UDIContext] {
     ([self] + descendants).filter { context in
-      guard !context.descendants.contains(where: \.isScope) else { return false }
-      return context.change { node, _ in
+      let lacksScope = context.change { node, _ in
         var isMeantForScopes = false
         node.treeLocked.providers.forEach { isMeantForScopes = isMeantForScopes || $0.provider.sharing == .scope }
         return isMeantForScopes && node.nearestScope == nil
       }
+      return lacksScope && !context.descendants.contains(where: \.isScope)
     }
   }
 

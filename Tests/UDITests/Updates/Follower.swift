@@ -1,39 +1,56 @@
 import UDI
 
-/// Follows updates on the main actor, and notes the labels of the elements that it is given.
-@MainActor final class Follower {
-  private(set) var seen: [String?] = []
-  /// The last object that it was given.
-  private(set) weak var last: AnyObject?
-  private var held: [any Sendable] = []
+/// Follows a sequence of updates on the main actor, and notes the elements that it is given.
+@MainActor class FollowerOf<Note> {
+  private(set) var seen: [Note] = []
+  private(set) var held: [any Sendable] = []
   private var task: Task<Void, Never>?
 
-  /// - Parameter holds: Whether to keep what is given.
-  init<Dependency: Sendable>(_ updates: UDIUpdates<Dependency>, holds: Bool = false) {
+  /// - Parameter note: Describes an element.
+  final func follow<Element: Sendable>(
+    _ updates: UDIResults<Element>, note: @escaping @MainActor (Element) -> Note?
+  ) {
     // Made here, so that the consumer counts as one that does not wait yet.
     let iterator = updates.makeAsyncIterator()
     task = Task { [weak self] in
       var iterator = iterator
       while let found = await iterator.next() {
-        guard let self else { return }
-        last = found.map { $0 as AnyObject }
-        seen.append(found.map { ($0 as? any Loose)?.label ?? "\($0)" })
-        if holds, let found { held.append(found) }
+        guard let note = note(found) else { return }
+        self?.seen.append(note)
       }
     }
   }
 
+  final func hold(_ dependencies: [any Sendable]) { held = dependencies }
+
   /// The elements since the last call.
-  func take() -> [String?] {
+  final func take() -> [Note] {
     defer { seen = [] }
     return seen
   }
 
-  func letGo() { held = [] }
+  final func letGo() { held = [] }
 
-  func end() async {
+  final func end() async {
     task?.cancel()
     await task?.value
+  }
+}
+
+/// Follows one dependency, and notes the labels of what it is given.
+final class Follower: FollowerOf<String?> {
+  /// The last object that it was given.
+  private(set) weak var last: AnyObject?
+
+  /// - Parameter holds: Whether to keep what is given.
+  init<Dependency: Sendable>(_ updates: UDIUpdates<Dependency>, holds: Bool = false) {
+    super.init()
+    follow(updates) { [weak self] found in
+      guard let self else { return nil }
+      last = found.map { $0 as AnyObject }
+      if holds, let found { hold(held + [found]) }
+      return .some(found.map { ($0 as? any Loose)?.label ?? "\($0)" })
+    }
   }
 }
 

@@ -15,7 +15,10 @@ public struct UDICallSite: Sendable {
   package var line: Int { Int(lineNumber) }
 
   /// Whether both are the same line of the program.
-  static func == (left: Self, right: Self) -> Bool { left.hash == right.hash }
-  /// Identifies the line: a file's name is one constant of the program.
+  // A file's name is one constant of the program.
+  static func == (left: Self, right: Self) -> Bool {
+    unsafe left.start == right.start && left.lineNumber == right.lineNumber
+  }
+  /// A hash of the file and the line.
   var hash: UInt64 { scrambledID(UInt64(UInt(bitPattern: unsafe start)) ^ (UInt64(lineNumber) << 32)) }
 }

@@ -17,8 +17,8 @@ package class KeyIdentity: @unchecked Sendable {
   /// Written only in `init`.
   @exclusivity(unchecked) private final var uncheckedID: UInt64
 
-  /// - Parameter id: The id of a key with a name. Nil for any other key: its id is this object's address without the
-  ///   lowest four bits.
+  /// - Parameter id: The id of a `NamedKey` or a `ScopeKey`. Nil for a `TypeIdentity`: its id is this object's address
+  ///   without the lowest four bits.
   init(id: UInt64?) {
     unsafe uncheckedID = id ?? 0
     if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }

@@ -32,9 +32,9 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   @inline(never)
   var text: String { _typeName(firstType, qualified: true) }
   /// An id that no key has. For watchers, it stands for all keys of this type.
-  // `id` is an address without its lowest four bits, so it does not have this bit. The ids of keys with names have a
+  // `id` is an address without its lowest four bits, so it does not have this bit. The ids of all other keys have a
   // higher one.
-  var idOfAllKeys: UInt64 { id | Self.namedBit >> 1 }
+  var idOfAllKeys: UInt64 { id | Self.scopeBit >> 1 }
   /// The type whose metatype is `metatype`.
   // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.
   var firstType: Any.Type { unsafe unsafeBitCast(metatype, to: Any.Type.self) }
