@@ -18,8 +18,8 @@ import Synchronization
 ///
 /// Results of `linkAll` are not recorded, nor are those of an object's `updates(of:)`, `linkWhenAvailable`,
 /// `whileAvailable` and `obtain`. An object that was attached before recording was switched on is left out until
-/// something else is attached to its context or made for that context. If there are more than ``capacityOfUses``
-/// records, those whose dependent or dependency is gone are dropped first, and then the oldest.
+/// something else is attached to its context or made for that context. The records of an object go with the object. If
+/// there are more than ``capacityOfUses`` records, the oldest are dropped.
 ///
 /// While recording is on, the library also measures how long factories take, for ``UDIEntry/lastDuration``.
 ///

@@ -21,14 +21,6 @@ extension Node {
   package var allKeys: [KeyIdentity] { allEntries.map(\.key) + UDIRecording.records(in: self).map(\.key) }
 }
 
-extension RecordedUse {
-  /// What was found, if it still exists: the node of the entry's context, nil if the entry has been removed from it,
-  /// and the entry's address. The garbage keeps the entry alive.
-  package func found(_ garbage: inout Garbage) -> (node: Node?, address: UInt)? {
-    garbage.held(entry).map { ($0.node, Unretained($0).address) }
-  }
-}
-
 extension UDIContext {
   /// Explains a lookup on the main actor.
   package func explanation(of key: KeyIdentity, _ search: UDISearch?) -> UDIExplanation {

@@ -65,8 +65,12 @@ public final class UDIAttachment: Sendable {
 
   deinit {
     if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
-    guard let address else { return }
+    guard let address else {
+      if UDIRecording.isOn { Tree.change { _ in UDIRecording.removeUses(of: self) } }
+      return
+    }
     Tree.change { garbage in
+      UDIRecording.removeUses(of: self)
       noteHolding(false)
       for binding in otherBindings { binding.withdraw(&garbage) }
       // The bindings of the object itself, including those that were made through a context's `bind`. If something

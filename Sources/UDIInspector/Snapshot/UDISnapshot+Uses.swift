@@ -56,7 +56,8 @@ extension UDISnapshot.Dependent: CustomStringConvertible {
 // MARK: - Under the tree lock
 
 extension UDISnapshot {
-  /// Adds the recorded lookups whose dependent or dependency belongs to one of the contexts.
+  /// Adds the recorded lookups that began in one of the contexts, or found something there, and whose dependent or
+  /// dependency belongs to one of them.
   ///
   /// - Parameters:
   ///   - indices: The indices of the contexts.
@@ -68,11 +69,14 @@ extension UDISnapshot {
     var numbers: [ObjectIdentifier: Int] = [:]
     // With the number of the dependent and of the key.
     var all: [(use: Use, wanted: [UInt64])] = []
-    for recorded in UDIRecording.uses() {
-      guard let seen = recorded.sighting(&garbage) else { continue }
-      let (found, key) = (recorded.found(&garbage), recorded.key)
-      let path = found?.node?.fullPath
-      let entry = path == nil ? nil : found.flatMap { positions[$0.address]?.first }
+    let related = UDIRecording.uses { use in
+      indices[use.node] != nil || positions[use.entryAddress] != nil || positions[use.dependent.address] != nil
+    }
+    for recorded in related {
+      guard let seen = recorded.dependent.sighting(&garbage) else { continue }
+      let key = recorded.key
+      let path = recorded.foundPath(&garbage)
+      let entry = path == nil ? nil : positions[recorded.entryAddress]?.first
       let context = seen.node.flatMap { indices[$0] }
       if entry == nil, context == nil { continue }
       let number = numbers[seen.id] ?? dependents.count

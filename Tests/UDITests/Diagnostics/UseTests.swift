@@ -345,17 +345,51 @@ struct UseTests {
     withExtendedLifetime((plain, screen)) {}
   }
 
-  @Test("Of too many records, the oldest are dropped, those of the dead first")
-  func bound() throws {
+  @Test("The records of an object go with it")
+  func ofTheDead() throws {
     let plain = Plain()
     root.bind(plain, as: (any Service).self)
     let screen = Screen().attached(to: shop)
     _ = screen.service
-    // Their records are about dead objects, and so do not drop the first one.
+    // The records of objects that are gone do not count.
     for _ in 0..<2 * UDIRecording.capacityOfUses { _ = Screen().attached(to: shop).service }
     #expect(text(root) == ["UDITests.UseTests.Screen -> App: UDITests.Service: Plain"])
     withExtendedLifetime((plain, screen)) {}
   }
+
+  @Test("Of too many records, the oldest are dropped")
+  func bound() async throws {
+    // In a process of its own, because the records of all trees together are too many.
+    await #expect(processExitsWith: .success) {
+      UDIRecording.isOn = true
+      let root = UDIContext(tag: "App")
+      root.register((any Service).self, lifetime: .context) { Plain() }
+      let screens = (0...UDIRecording.capacityOfUses).map { _ in Screen().attached(to: root) }
+      for screen in screens { _ = screen.service }
+      let count = root.snapshot().uses.count
+      precondition(count == UDIRecording.capacityOfUses * 3 / 4 + 1, "\(count)")
+      withExtendedLifetime(screens) {}
+    }
+  }
+
+  #if DEBUG
+    @Test("Whoever reads the records of one tree loads nothing of another one")
+    func otherTrees() throws {
+      let other = UDIContext(tag: "Other")
+      other.register((any Service).self, lifetime: .context) { Plain() }
+      let screen = Screen().attached(to: other)
+      _ = screen.service
+      let loaded = Tally()
+      Schedule.following { point in
+        if point == .loadedToLook { loaded.add() }
+      } operation: {
+        _ = root.snapshot()
+        _ = root.explain((any Service).self)
+      }
+      #expect(loaded.count == 0)
+      withExtendedLifetime(screen) {}
+    }
+  #endif
 
   #if DEBUG
     @Test("A snapshot may release an attachment later than its object; what is bound at the same address by then stays")

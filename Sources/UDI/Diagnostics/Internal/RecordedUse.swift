@@ -1,26 +1,16 @@
-/// The record that an object or a factory has looked up a dependency. The record keeps none of them alive.
-package final class RecordedUse {
-  /// The attachment of the object that looked the dependency up, or the provider whose factory did.
-  private(set) weak var dependent: AnyObject?
+/// What an object or a factory has looked up. The record keeps neither the dependent nor what it has found alive.
+package final class DependentUses {
+  /// The attachment of the object, or the provider that the factory belongs to.
+  fileprivate weak let dependent: AnyObject?
+  /// The address of the attachment or the provider.
+  package let address: UInt
   /// The class of the object; nil for a provider.
   let objectType: Any.Type?
-  /// What was looked up.
-  package let key: KeyIdentity
-  /// The binding, provider or override that was found. It might have been removed from its context since.
-  private(set) weak var entry: Entry?
-  /// Identifies the record: a hash of the id of the key; of the address of the provider, or of the object's attachment;
-  /// and of the address of the entry that the provider's factory found, or 0 for an object. For an object, only its
-  /// latest result under the key is recorded. A factory may run for several contexts, so each of its results is
-  /// recorded. (If two hashes were equal, which is next to impossible, the later record would replace the earlier one.)
-  fileprivate let id: UInt64
-  /// A later record has a higher number.
-  fileprivate let number: UInt64
+  fileprivate var uses: [RecordedUse] = []
 
-  fileprivate init(of entry: Entry, by dependent: Dependent, id: UInt64, number: UInt64) {
-    (objectType, key) = (dependent.objectType, entry.key)
-    (self.id, self.number) = (id, number)
-    self.dependent = dependent.identity
-    self.entry = entry
+  fileprivate init(_ dependent: Dependent) {
+    (self.dependent, objectType) = (dependent.identity, dependent.objectType)
+    address = Unretained(dependent.identity).address
   }
 
   /// The dependent as seen under the tree lock; nil if the object has been released or the provider has been removed.
@@ -40,57 +30,103 @@ package final class RecordedUse {
     let address = attachment?.address ?? Unretained(dependent).address
     return (ObjectIdentifier(dependent), address, node, description)
   }
+}
 
-  /// Whether the dependent or the dependency is gone.
-  fileprivate func isStale(_ garbage: inout Garbage) -> Bool {
-    sighting(&garbage) == nil || garbage.held(entry)?.node == nil
+/// The record that a dependent has found something.
+package final class RecordedUse {
+  package let dependent: DependentUses
+  /// The key that was looked up.
+  package let key: KeyIdentity
+  /// The context where the lookup began. It might be gone, so its address is only compared.
+  package let node: Node
+  /// The address of the binding, provider or override that was found. It might be gone, or removed from its context.
+  package let entryAddress: UInt
+  fileprivate weak let entry: Entry?
+  /// A later record has a higher number.
+  fileprivate let number: UInt64
+
+  fileprivate init(of entry: Entry, by dependent: DependentUses, from node: Node, number: UInt64) {
+    (self.dependent, key, self.node, self.number) = (dependent, entry.key, node, number)
+    (entryAddress, self.entry) = (Unretained(entry).address, entry)
   }
+
+  /// What was found, if it still exists. The garbage keeps it alive.
+  func found(_ garbage: inout Garbage) -> Entry? { garbage.held(entry) }
+
+  /// The path of the context that contains what was found; nil if it has been removed.
+  package func foundPath(_ garbage: inout Garbage) -> [String]? { found(&garbage)?.node?.fullPath }
 }
 
 /// What `RecordedUse.sighting` returns.
 package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDIDependent)
 
-/// The records of who needs what. Call everything here under the tree lock.
+/// The records of who needs what, of all trees. Call everything here under the tree lock.
+///
+/// Whoever reads records first compares addresses, and looks only at dependents and entries of the tree that it is about.
+/// To look at those of another tree would hold them for a moment, and so put off what their release does, in a program
+/// that has nothing to do with the reader.
 extension UDIRecording {
-  /// The records, by their ids. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var uses = ObjectTable<RecordedUse>()
+  /// The records, by the addresses of the dependents. Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var uses = ObjectTable<DependentUses>()
   /// The number of the latest record (`RecordedUse.number`). Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse: UInt64 = 0
+  /// How many records there are. Guarded by the tree lock.
+  @exclusivity(unchecked) private nonisolated(unsafe) static var useCount = 0
 
-  /// The records of lookups under the given key, or all records, the oldest first.
-  package static func uses(of key: KeyIdentity? = nil) -> [RecordedUse] {
+  /// The records that satisfy a predicate, the oldest first.
+  package static func uses(where isWanted: (RecordedUse) -> Bool) -> [RecordedUse] {
     var found: [RecordedUse] = []
-    unsafe uses.forEach { if key == nil || $0.key === key { found.append($0) } }
+    unsafe uses.forEach { found += $0.uses.filter(isWanted) }
     return found.inOrder(of: \.number)
   }
 
-  static func removeAllUses() { unsafe uses = ObjectTable() }
+  static func removeAllUses() {
+    unsafe uses = ObjectTable()
+    unsafe useCount = 0
+  }
 
-  /// Records that a dependent has found an entry.
-  static func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
+  /// Removes the records of a dependent that goes away.
+  static func removeUses(of dependent: AnyObject) {
+    let address = UInt64(Unretained(dependent).address)
+    guard unsafe useCount > 0, let gone = unsafe uses[address] else { return }
+    unsafe useCount -= gone.uses.count
+    unsafe uses[address] = nil
+  }
+
+  /// Records that a dependent has found an entry in a lookup that began at the given node. Of an object, only the latest
+  /// result under each key is recorded. A factory may run for several contexts, so each of its results is recorded.
+  static func noteUse(of found: Entry, by dependent: Dependent, from node: Node, _ garbage: inout Garbage) {
     // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
     // since the caller's check.
     guard isOn, let entry = found.registeredEntry else { return }
     garbage.add(entry)
-    let entryID = dependent.objectType == nil ? Unretained(entry).address : 0
-    let words = scrambled(entry.keyID) ^ UInt64(Unretained(dependent.identity).address)
-    let id = scrambled(words ^ words >> 32) ^ UInt64(entryID)
-    if let present = unsafe uses[id] {
-      // The record might be that of a dependent that has been released, and whose address is in use again.
-      if garbage.held(present.entry) === entry, present.dependent != nil { return }
-    } else if unsafe uses.count >= capacityOfUses {
-      dropUses(&garbage)
+    let (address, entryAddress) = (UInt64(Unretained(dependent.identity).address), Unretained(entry).address)
+    // There might be the records of a dependent that had the same address, and has been released.
+    var present = unsafe uses[address]
+    if present?.dependent !== dependent.identity { present = nil }
+    let all = present ?? DependentUses(dependent)
+    let old = all.uses.firstIndex {
+      $0.key === entry.key && (dependent.objectType != nil || $0.entryAddress == entryAddress)
     }
+    if let old, garbage.held(all.uses[old].entry) === entry { return }
+    if unsafe old == nil && useCount >= capacityOfUses { dropOldUses() }
     unsafe lastUse += 1
-    unsafe uses[id] = RecordedUse(of: entry, by: dependent, id: id, number: lastUse)
+    let use = unsafe RecordedUse(of: entry, by: all, from: node, number: lastUse)
+    if let old {
+      all.uses[old] = use
+    } else {
+      all.uses.append(use)
+      unsafe useCount += 1
+    }
+    unsafe uses[address] = all
   }
 
-  /// Drops all records whose dependent or dependency is gone, and then the oldest, until at least a quarter of the
-  /// capacity is free.
-  private static func dropUses(_ garbage: inout Garbage) {
-    let kept = uses().filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4)
-    unsafe uses = ObjectTable()
-    for use in kept { unsafe uses[use.id] = use }
+  /// Drops the oldest records, so that a quarter of the capacity is free.
+  private static func dropOldUses() {
+    let kept = uses { _ in true }.suffix(capacityOfUses * 3 / 4)
+    let oldest = kept.first?.number ?? 0
+    unsafe uses.forEach { $0.uses.removeAll { $0.number < oldest } }
+    unsafe useCount = kept.count
   }
 }
 

@@ -68,13 +68,17 @@ final class Survey {
   /// Adds the objects and providers that have looked up the dependency that the lookup finds. If the lookup finds
   /// nothing, adds those in this tree whose lookups under the key found a dependency that is gone by now.
   private func noteDependents(from first: Node) {
+    let wanted = answer.map { Unretained($0.source).address }
+    let tree = wanted == nil ? Set(BreadthFirst(first.root).map(\.node)) : []
     var known: Set<ObjectIdentifier> = []
-    for use in UDIRecording.uses(of: key) {
-      guard let seen = use.sighting(&garbage), answer != nil || seen.node?.root == first.root else { continue }
-      let found = garbage.held(use.entry)
+    let uses = UDIRecording.uses { use in
+      use.key === key && (wanted.map { $0 == use.entryAddress } ?? tree.contains(use.node))
+    }
+    for use in uses {
+      let found = use.found(&garbage)
       let isGone = found.map { $0.node == nil || $0.sighted(&garbage).entry.isGone } ?? true
-      guard answer.map({ $0.source === found }) ?? isGone, known.insert(seen.id).inserted else { continue }
-      explanation.dependents.append(seen.dependent)
+      guard answer.map({ $0.source === found }) ?? isGone, let seen = use.dependent.sighting(&garbage) else { continue }
+      if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
     }
   }
 

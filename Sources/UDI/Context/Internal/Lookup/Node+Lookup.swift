@@ -79,7 +79,7 @@ extension Node {
         entry.read { $0.withdraw(&garbage) }
         continue
       }
-      if let dependent { UDIRecording.noteUse(of: entry.object, by: dependent, &garbage) }
+      if let dependent { UDIRecording.noteUse(of: entry.object, by: dependent, from: self, &garbage) }
       return answer
     }
     return .nothing
