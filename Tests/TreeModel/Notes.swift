@@ -8,6 +8,8 @@ final class Notes<Element: Sendable>: Sendable {
   // Guarded by the lock.
   private nonisolated(unsafe) var all: [Element] = []
   func note(_ element: Element) { lock.withLock { unsafe all.append(element) } }
+  var last: Element? { lock.withLock { unsafe all.last } }
+  func removeLast() { lock.withLock { unsafe _ = all.removeLast() } }
   func take() -> [Element] {
     lock.withLock {
       defer { unsafe all = [] }

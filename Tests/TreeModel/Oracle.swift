@@ -31,6 +31,8 @@ struct Oracle {
     /// By key number.
     var bindings: [Binding?]
     var providers: [Provider?]
+    /// Whether a provider with a closer was registered here.
+    var hasClosers = false
 
     /// What the context has for a key, and its place in the order. A binding comes first.
     ///
@@ -52,6 +54,8 @@ struct Oracle {
   private var nextSerial = 0
   /// What providers with closers have made, by the instances' numbers, in the order in which it was made.
   private var unclosed: [Int] = []
+  /// With what an instance was made that its context kept, or others from the same provider, by the instances' numbers.
+  private var helpers: [Int: Set<Int>] = [:]
   /// The misuse that has to be reported.
   var reports: [UDIMisuse.Kind: Int] = [:]
 
@@ -152,8 +156,9 @@ struct Oracle {
 
   // MARK: Providers
 
-  mutating func register(_ id: Int, _ key: Int, in context: Int, isOfScope: Bool) {
+  mutating func register(_ id: Int, _ key: Int, in context: Int, isOfScope: Bool, hasCloser: Bool) {
     guard accepts(context) else { return }
+    if hasCloser { contexts[context]!.hasClosers = true }
     drop(contexts[context]!.providers[key])
     contexts[context]!.providers[key] = Provider(id: id, isOfScope: isOfScope, serial: nextSerial)
     nextSerial += 1
@@ -169,6 +174,7 @@ struct Oracle {
   mutating func reset(_ context: Int) {
     contexts[context]!.providers.forEach { drop($0) }
     for number in unclosed where Oracle.scope(of: number) == context { drop(number) }
+    helpers = helpers.filter { owner(of: $0.key) != context }
   }
 
   /// Drops what a provider has made. What scopes have made with it stays theirs.
@@ -198,6 +204,34 @@ struct Oracle {
   /// Notes that a provider with a closer has made something.
   mutating func make(_ number: Int) { unclosed.append(number) }
 
+  /// The context whose provider makes the instance with a number, or the scope that has it.
+  private func owner(of number: Int) -> Int? {
+    Oracle.scope(of: number) ?? contexts.first { $0.value.providers.contains { $0?.id == number } }?.key
+  }
+
+  /// Notes that the factory of an instance that is kept has found another one. Only inside one context, it matters for
+  /// the order of closing.
+  mutating func note(_ maker: Int, isMadeWith helper: Int) {
+    guard let context = owner(of: maker), owner(of: helper) == context, maker != helper else { return }
+    if contexts[context]!.hasClosers || contexts[context]!.isScope { helpers[maker, default: []].insert(helper) }
+  }
+
+  /// The instances of a context, as if everything had been made in the order of registration, each instance after those
+  /// that help to make it.
+  private func inOrderOfMaking(in context: Int) -> [Int] {
+    let all = Set(unclosed + helpers.keys + helpers.values.joined()).filter { owner(of: $0) == context }
+    var order: [Int] = []
+    var begun: Set<Int> = []
+    func make(_ number: Int) {
+      guard begun.insert(number).inserted else { return }
+      for helper in sorted(helpers[number] ?? []) { make(helper) }
+      order.append(number)
+    }
+    func sorted(_ numbers: Set<Int>) -> [Int] { numbers.sorted { $0 % 10_000_000 < $1 % 10_000_000 } }
+    for number in sorted(all) { make(number) }
+    return order
+  }
+
   /// Closes a context and everything below it.
   ///
   /// - Returns: The numbers of the instances that are closed, in the order in which that happens.
@@ -210,7 +244,7 @@ struct Oracle {
     for id in branch.reversed() {
       let providers = contexts[id]!.providers.compactMap(\.?.id)
       let isOwned = { providers.contains($0) || Oracle.scope(of: $0) == id }
-      closed += unclosed.reversed().filter(isOwned)
+      closed += inOrderOfMaking(in: id).reversed().filter { unclosed.contains($0) && isOwned($0) }
       unclosed.removeAll(where: isOwned)
       addContext(id, isScope: contexts[id]!.isScope, below: nil)
       contexts[id]!.isClosed = true

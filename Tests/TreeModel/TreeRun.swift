@@ -20,6 +20,10 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   /// What providers with closers have made, and what has been closed, by the instances' numbers.
   private let made = Notes<Int>()
   let closed = Notes<Int>()
+  /// Whose factories are running, the outermost first: those of instances that are kept, by the instances' numbers.
+  private let makers = Notes<Int>()
+  /// What they have found, in the order in which that happened.
+  private let helps = Notes<(maker: Int, helper: Int)>()
   private let reports = Notes<UDIMisuse.Kind>()
   /// What a change did that it should not have done.
   var complaint: String?
@@ -33,6 +37,9 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   package init(_ source: Source, maximumSize: Int) {
     random = source
     self.maximumSize = maximumSize
+    // From the first of these on, the library notes what helps to make something in any scope. (Others might be
+    // registered at the same time, by another test.)
+    UDIContext(tag: "").register(0, .scope, { _ in Numbered(0) }, onClose: { _ in })
     _ = makeContext(below: nil)
     for _ in 0..<4 { makeObject() }
   }
@@ -83,7 +90,10 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     return operation
   }
 
-  mutating func noteMade() { for number in made.take() { oracle.make(number) } }
+  mutating func noteMade() {
+    for number in made.take() { oracle.make(number) }
+    for (maker, helper) in helps.take() { oracle.note(maker, isMadeWith: helper) }
+  }
 
   private mutating func change() -> String {
     let (context, key) = (pick(contextIDs), Int.random(in: 0..<9, using: &random))
@@ -169,11 +179,18 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     // Under a lower number, so that no factory ever needs itself.
     let needed = key > 0 && Bool.random(using: &random) ? Int.random(in: 0..<key, using: &random) : nil
     let search = pick([nil, nil] + UDISearch.allCases)
-    let (looks, made, closed) = (looks, made, closed)
+    let (looks, made, closed, makers, helps) = (looks, made, closed, makers, helps)
+    let isKept = lifetime != .unique && lifetime != .graph
     let make: @Sendable (UDIContext) -> Numbered = { context in
-      if let needed { looks.note(Look(from: context, needed, search)) }
       // The context that the factory is given is the scope.
       let number = lifetime == .scope ? Oracle.number(of: id)(Int(context.tag) ?? -1) : id
+      if isKept { makers.note(number) }
+      if let needed {
+        let look = Look(from: context, needed, search)
+        looks.note(look)
+        if let maker = makers.last, let helper = look.found { helps.note((maker, helper)) }
+      }
+      if isKept { makers.removeLast() }
       if hasCloser { made.note(number) }
       return Numbered(number, farewell: { _ = place?.parent })
     }
@@ -182,7 +199,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       if let number, Broken.isThrown(closing: number) { throw Broken(instance: number) }
     }
     contexts[context]!.register(key, lifetime, make, onClose: hasCloser ? close : nil)
-    oracle.register(id, key, in: context, isOfScope: lifetime == .scope)
+    oracle.register(id, key, in: context, isOfScope: lifetime == .scope, hasCloser: hasCloser)
     let look = needed.map { ", which looks for \($0), \(search.map { "\($0)" } ?? "no search")" } ?? ""
     return "register \(id) under \(key) in \(context), \(lifetime)\(hasCloser ? " with a closer" : "")\(look)"
   }

@@ -13,9 +13,15 @@ extension UDIContext {
   /// try await context.close()
   /// ```
   ///
-  /// Contexts below are closed before those above. In each context, the instance that was made last is closed first, so
-  /// whatever was made with the help of an instance is closed before that instance. The `onClose` closures run one
-  /// after the other, each on its actor. If one throws, the others still run.
+  /// Contexts below are closed before those above. In each context, what was made with the help of an instance is closed
+  /// before that instance: what a factory that the context owns has found in this context while it ran. Apart from that,
+  /// what was registered later is closed first. So the order does not depend on when something was made. The order is
+  /// the reverse of this one: everything is made in the order of registration, each instance after those that helped.
+  ///
+  /// First, the operations of `whileAvailable` that began in these contexts are cancelled, and their ends are awaited.
+  /// Then come the instances, one after the other. If an instance has an operation of its own
+  /// (``UDIRegistration/running(mayEnd:fileID:line:_:)``), that is cancelled, and its end is awaited. Then its `onClose`
+  /// runs, on its actor. If one throws, the others still run.
   ///
   /// From the moment when this method is called, nothing can be added to these contexts, and nothing new is made in
   /// them. If another thread is making an instance at that moment, closing waits for the instance, and then closes it.
@@ -32,25 +38,88 @@ extension UDIContext {
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
   /// until the context is closed, and all get the same error. If the context is already closed, this method returns at
-  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure or an asynchronous
-  /// factory that closing waits for, directly or by way of others.
+  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure, an operation or an
+  /// asynchronous factory that closing waits for, directly or by way of others.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
   ///
-  /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw.
+  /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw, and with those of operations that nobody
+  ///   has been told yet.
   /// - Complexity: O(contexts below, and their bindings and registrations), apart from the time that the closures take.
   ///   Each binding that is withdrawn elsewhere costs what `unbind` costs.
   nonisolated(nonsending) public func close() async throws {
     // The signature does not name the error's type. If it did, the compiler (Swift 6.3) would crash on optimised code
     // that closes a context both in a `catch` clause and after it. `Edges` contains such code.
-    if let error = await closeCollectingErrors() { throw error }
+    if let error = await closeCollectingErrors(.closed()) { throw error }
+  }
+
+  /// Does the same as ``close()``, with a reason that `onClose` closures can see, and with a limit.
+  ///
+  /// When the limit is over, whatever the closing still waits for is cancelled, and is no longer waited for: an
+  /// operation, an `onClose` closure, or a factory. What remains to be closed is closed nevertheless, in order. For each
+  /// closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed twice.
+  /// If several calls close a context, the first reason counts, and the shortest limit.
+  ///
+  /// ```swift
+  /// try await session.close(because: LogOut(), within: .seconds(10))
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - reason: Why the context is closed: see ``UDIEnding/closed(because:)``.
+  ///   - limit: The longest time to wait; nil for any time.
+  ///   - clock: Measures the time.
+  /// - Throws: ``UDICloseError``, as ``close()``; what did not end in time is listed with ``UDIUntimelyEnd/notInTime``.
+  nonisolated(nonsending) public func close(
+    because reason: (any Sendable)? = nil, within limit: Duration? = nil,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) async throws {
+    if let error = await closeCollectingErrors(.closed(because: reason), limit.map { ($0, clock) }) { throw error }
   }
 
   /// Closes the context like `close`, but returns the error.
-  nonisolated(nonsending) func closeCollectingErrors() async -> UDICloseError? {
-    guard let (run, number) = Closing.join(self) else { return nil }
+  nonisolated(nonsending) func closeCollectingErrors(
+    _ ending: UDIEnding, _ limit: Closing.Limit? = nil
+  ) async -> UDICloseError? {
+    guard let (run, number) = Closing.join(self, ending, limit) else { return nil }
     return await run.waitForEnd(number)
+  }
+
+  /// Closes the context at the end of an operation, whose caller gets no errors of `onClose` closures: they are reported.
+  nonisolated(nonsending) func closeReporting(_ ending: UDIEnding) async {
+    if !closeAtOnce() { await closeCollectingErrors(ending)?.report() }
+  }
+
+  /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an
+  /// operation that ``UDIRegistration/running(mayEnd:fileID:line:_:)`` was given.
+  ///
+  /// ```swift
+  /// try await root.warmUp()
+  /// try await root.untilClosed()  // Throws if one of the services fails.
+  /// ```
+  ///
+  /// A failure is thrown only once: to those who wait when it happens, or else to the next one who waits. If nobody has
+  /// got it, ``close()`` throws it. Where this call would wait for itself, it returns at once, as `close()` does.
+  ///
+  /// - Throws: ``UDIFailure``, with the operation's error or ``UDIUntimelyEnd/tooEarly``; or `CancellationError` if the
+  ///   current task is cancelled.
+  /// - Complexity: O(contexts below, and their registrations).
+  nonisolated(nonsending) public func untilClosed() async throws {
+    let waiter = Activity.Waiter.task(.present, through: [])
+    let (failure, wait) = change { node, _ -> (UDIFailure?, (end: Operation, number: UInt64)?) in
+      if node.treeLocked.state == .closed || node.treeLocked.extras?.closing?.circle(through: waiter) != nil {
+        return (nil, nil)
+      }
+      if let failure = node.takeFailure() { return (failure, nil) }
+      let extras = node.treeLocked.ensureExtras()
+      let end = extras.end ?? Operation()
+      extras.end = end
+      return (nil, (end, end.add(waiter)))
+    }
+    if let failure { throw failure }
+    guard let wait else { return }
+    guard await wait.end.waitUnlessCancelled(wait.number) else { throw CancellationError() }
+    if let failure = Tree.change({ _ in wait.end.failure }) { throw failure }
   }
 
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
@@ -70,7 +139,7 @@ extension Node {
   /// the tree lock.
   var canEndAtOnce: Bool {
     if treeLocked.state.isEnding || treeLocked.hasClosers || hasChildren { return false }
-    if treeLocked.extras?.droppedCreations.isEmpty == false { return false }
+    if treeLocked.extras?.activities.isEmpty == false { return false }
     var isAtRest = true
     treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
     return isAtRest

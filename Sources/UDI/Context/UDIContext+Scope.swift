@@ -13,15 +13,53 @@ extension UDIContext {
   /// ``close()``, snapshots and explanations.
   ///
   /// - Parameters:
-  ///   - tag: The tag of the scope. No other child of this context may have it.
+  ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
   ///   - search: The direction of lookups from the scope; by default this context's.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
-  /// - Throws: ``UDITreeError``: `duplicateTag` if another child has the same tag, or `closed` if this context is
-  ///   closed or is being closed.
+  /// - Throws: ``UDITreeError/closed(_:)`` if this context is closed or is being closed.
   /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    try makeChild(tag: tag, search: search, isScope: true)
+    var numbered = tag
+    while true {
+      do throws(UDITreeError) { return try makeChild(tag: numbered, search: search, isScope: true) } catch {
+        guard case .duplicateTag = error else { throw error }
+        numbered = "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)"
+      }
+    }
+  }
+
+  /// Makes a scope, and sets it up. If that fails, nothing is left of the scope.
+  ///
+  /// ```swift
+  /// let session = try await root.makeScope(tag: "session") { session in
+  ///   session.install(SessionModule(account))
+  ///   try await session.warmUp()
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
+  ///   - search: The direction of lookups from the scope; by default this context's.
+  ///   - setUp: Sets the scope up; it stays on the caller's actor. If it throws, or if the task has been cancelled when
+  ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go to
+  ///     the reporter meanwhile, as ``UDIMisuse/Kind/closingFailed``.
+  /// - Returns: The scope, which this context holds strongly.
+  /// - Throws: ``UDITreeError/closed(_:)`` if this context is closed or is being closed; the error that `setUp` throws;
+  ///   or `CancellationError`.
+  @discardableResult
+  nonisolated(nonsending) public func makeScope(
+    tag: String, search: UDISearch? = nil, setUp: nonisolated(nonsending) (UDIContext) async throws -> Void
+  ) async throws -> UDIContext {
+    let scope = try makeScope(tag: tag, search: search)
+    do {
+      try await setUp(scope)
+      try Task.checkCancellation()
+      return scope
+    } catch {
+      await scope.closeReporting(.of(error))
+      throw error
+    }
   }
 
   /// Runs an operation with a scope below this context, and then closes the scope, even if the operation throws.
@@ -53,10 +91,10 @@ extension UDIContext {
     let scope = makeNumberedScope(tag: tag, search, "withScope")
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
-      if !scope.closeAtOnce() { await scope.closeCollectingErrors()?.report() }
+      await scope.closeReporting(.of(error))
       throw error
     }
-    if !scope.closeAtOnce() { await scope.closeCollectingErrors()?.report() }
+    await scope.closeReporting(.returned)
     return result
   }
 
@@ -88,19 +126,12 @@ extension UDIContext {
   /// Whether this context is a scope, which lookups from outside do not look into.
   public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
-  /// Makes a scope. If another child already has the tag, appends a number.
-  ///
-  /// If this context is being closed or is closed, reports that no scope can be added, and makes a scope without a
-  /// parent instead. That scope is already closed, so that nothing can be registered or found in it. Lookups from there
-  /// go on at this context or, if it is closed, where its own lookups go on.
+  /// Does the same as `makeScope`, but throws nothing: if this context is being closed or is closed, reports that no scope
+  /// can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can be
+  /// registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups go
+  /// on.
   func makeNumberedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
-    var numbered = tag
-    while true {
-      do { return try makeScope(tag: numbered, search: search) } catch {
-        if case .closed = error { return closedScope(tag: tag, search, verb) }
-        numbered = "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)"
-      }
-    }
+    (try? makeScope(tag: tag, search: search)) ?? closedScope(tag: tag, search, verb)
   }
 
   private func closedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {

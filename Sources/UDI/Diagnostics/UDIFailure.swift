@@ -1,5 +1,6 @@
-/// What cannot be made or closed, and the error: a part of ``UDIWarmUpError``, ``UDICloseError`` and ``UDIUnmetNeeds``.
-public struct UDIFailure: Sendable {
+/// What cannot be made or closed, or has failed while it ran, and the error: a part of ``UDIWarmUpError``,
+/// ``UDICloseError`` and ``UDIUnmetNeeds``, and what ``UDIContext/untilClosed()`` throws.
+public struct UDIFailure: Error, Sendable {
   /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
   public let typeName: String
   /// The description of the name that the dependency is registered under; nil if there is none.

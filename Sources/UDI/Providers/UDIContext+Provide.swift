@@ -37,7 +37,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, closing: .of(onClose, isOfProvided: true), request)
+    return provide(value, closing: .of(onClose), request)
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -68,7 +68,7 @@ extension UDIContext {
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, closing: .onMainActor(onClose, isOfProvided: true, request.site), request)
+    return provide(value, closing: .onMainActor(onClose, request.site), request)
   }
 
   func provide<Dependency>(
@@ -76,6 +76,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let provider = Factory(request, giving: value)
     provider.setCloser(closer)
+    provider.isOfProvided = true
     add(provider, Instance(value))
     return .of(provider, provider.reach)
   }
@@ -92,7 +93,7 @@ extension UDIContext {
     // look the instance up.
     add(provider, "provide") { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
-      provider.noteUnclosed(instance, Tree.nextUnclosed())
+      provider.noteUnclosed(instance)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }

@@ -3,11 +3,11 @@
 /// `register` and `provide` return one, and ``UDIContext/registrations(of:search:)`` lists them. A registration keeps
 /// neither an instance nor a context alive.
 public struct UDIRegistration<Dependency>: Sendable {
-  private let entry: Entry
+  let entry: Entry
   /// Where the caller that got this registration may use the dependency: anywhere if the compiler knew that
   /// `Dependency` is `Sendable`, and on the main actor only if it did not. Even in the first case, the dependency might
   /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
-  private let askedReach: UDIReach
+  let askedReach: UDIReach
 
   static func of(_ entry: consuming Entry, _ reach: UDIReach) -> UDIRegistration {
     UDIRegistration(entry: entry, askedReach: reach)
@@ -127,12 +127,7 @@ extension Entry {
         providers. Bind the instance as \(describeType(request.type)), too.
         """)
     }
-    // Without this check, an instance that is not `Sendable` could be served as if it were.
-    if registered.isRefused(to: askedReach) {
-      let explanation = UDIExplanation(type, named: provider.key.name, search: .local, cause: .notSendable)
-      return UDIReporter.current.report(
-        .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
-    }
+    if isRefused(to: askedReach, type, at: site) { return }
     let target = (provider as? Alias)?.target ?? provider
     // The instances might be found under this key already. The type is then the same, or differs only in marker
     // protocols, as `any P & Sendable` differs from `any P`.
@@ -149,6 +144,18 @@ extension Entry {
       target.aliases.append(alias)
       node.register(alias, &garbage)
     }
+  }
+}
+
+extension Entry {
+  /// Reports if a caller may not use the instances, because they might not be `Sendable`, although the caller asked for
+  /// them as if they were.
+  final func isRefused(to askedReach: UDIReach, _ type: Any.Type, at site: UDICallSite) -> Bool {
+    guard registered.isRefused(to: askedReach) else { return false }
+    let explanation = UDIExplanation(type, named: key.name, search: .local, cause: .notSendable)
+    UDIReporter.current.report(
+      .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
+    return true
   }
 }
 

@@ -789,9 +789,11 @@ private protocol Domestic: AnyObject {}
     #expect(root.children.isEmpty)
   }
 
-  @Test func aTagThatIsTakenIsRefused() throws {
+  @Test func aTagThatIsTakenGetsANumber() async throws {
     let root = UDIContext(tag: "root")
     try root.makeScope(tag: "session")
-    #expect(throws: UDITreeError.duplicateTag("session", parent: ["root"])) { try root.makeScope(tag: "session") }
+    #expect(try root.makeScope(tag: "session").tag.hasPrefix("session #"))
+    #expect(try await root.makeScope(tag: "session") { _ in }.tag.hasPrefix("session #"))
+    #expect(Set(root.children.map(\.tag)).count == 3)
   }
 }

@@ -71,7 +71,7 @@ private struct Loosely {
     for name in ["1", "2", "3", "6", "7"] { _ = try context.require((any Alpha).self, named: UDIName(name)) }
     for name in ["4", "5"] { _ = try context.require((any Alpha).self, named: UDIName(name), with: name) }
     try await context.close()
-    #expect(journal.all == ["created", "created", "created", "5", "4", "76", "6", "3", "2", "1", "9", "8"])
+    #expect(journal.all == ["created", "created", "created", "9", "8", "76", "6", "5", "4", "3", "2", "1"])
   }
 
   @Test func whatWasNeverMadeIsNotClosed() async throws {
@@ -113,7 +113,7 @@ private struct Loosely {
     }
     _ = context.link((any Alpha).self)
     try await context.close()
-    #expect(journal.all == ["made", "inherited", "main", "keeper"])
+    #expect(journal.all == ["inherited", "made", "main", "keeper"])
   }
 
   /// The instances, and what the closures capture, are released on the main actor too.
@@ -124,7 +124,7 @@ private struct Loosely {
     await MainActor.run {}
     #expect(
       journal.all.filter { !$0.hasPrefix("released") }
-        == ["struct second", "struct first", "provided true", "using true", "made true"])
+        == ["provided true", "struct second", "struct first", "using true", "made true"])
     for _ in 0..<1000 where journal.all.count < 9 { await MainActor.run {} }
     #expect(journal.all.filter { $0.hasPrefix("released") } == Array(repeating: "released, main actor: true", count: 4))
   }

@@ -341,7 +341,7 @@ private struct Failed: Error {}
       await root.withScope(tag: "b") { scope in _ = scope.link((any Alpha).self, named: "1") }
       _ = try scope.require((any Alpha).self, named: "1")
     }
-    #expect(journal.all == ["b first", "a first", "a second"])
+    #expect(journal.all == ["b first", "a second", "a first"])
     try await root.close()
     #expect(journal.all.count == 3)
   }

@@ -78,9 +78,8 @@ package enum Tree {
   /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// How many instances have been numbered for closing. The instance gets this number as its `Unclosed.number`. Guarded
-  /// by `lock`.
-  @exclusivity(unchecked) nonisolated(unsafe) static var unclosedCount: UInt64 = 0
+  /// Whether anything was ever registered with a closer under the lifetime `.scope`. Guarded by `lock`.
+  @exclusivity(unchecked) nonisolated(unsafe) static var hasScopedClosers = false
 
   /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
   // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.

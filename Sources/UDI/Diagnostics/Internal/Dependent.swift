@@ -38,9 +38,10 @@ extension Node {
     lock.withLock { shared.isRecorded = true }
   }
 
-  /// Lets lookups that begin here take the fast path again, because recording was switched off.
+  /// Lets lookups that begin here take the fast path again, because recording was switched off, unless a creation needs
+  /// the slow one.
   func stopRecordingLookups() {
-    guard shared.isRecorded else { return }
+    guard shared.isRecorded, treeLocked.makings == 0 else { return }
     // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
     // another thread may have relied on the mark, in `UDIContext.recordLookups`.
     lock.withLock { if !UDIRecording.isOn { shared.isRecorded = false } }

@@ -2,7 +2,7 @@
 /// one of them changes.
 final class Availability: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
-  typealias Operation = @Sendable () async throws -> any Sendable
+  typealias Body = @Sendable () async throws -> any Sendable
   /// Returns what a lookup has found, if it is still alive.
   typealias Found = @Sendable () -> Instance?
 
@@ -15,13 +15,13 @@ final class Availability: @unchecked Sendable {
   /// How the call ends; nil while that is open.
   private var outcome: Result<any Sendable, any Error>?
   private let changes = Activity()
-  /// Makes the operation from what was found. Returns nil if something is no longer alive.
-  private let makeOperation: @Sendable ([Found?]) -> Operation?
+  /// Makes the body of the operation from what was found. Returns nil if something is no longer alive.
+  private let makeBody: @Sendable ([Found?]) -> Body?
 
   init(
-    _ context: UDIContext, _ requests: [LookupRequest], _ makeOperation: @escaping @Sendable ([Found?]) -> Operation?
+    _ context: UDIContext, _ requests: [LookupRequest], _ makeBody: @escaping @Sendable ([Found?]) -> Body?
   ) {
-    (self.context, self.requests, self.makeOperation) = (context, requests, makeOperation)
+    (self.context, self.requests, self.makeBody) = (context, requests, makeBody)
     found = Array(repeating: nil, count: requests.count)
   }
 
@@ -50,7 +50,9 @@ final class Availability: @unchecked Sendable {
     }
     guard let outcome else { throw CancellationError() }
     do { return try outcome.get() } catch ProviderFailure.nothing {
-      throw context.explained(ProviderFailure.nothing, requests[0])
+      // While the context is being closed, something might still be found there.
+      let path = context.change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
+      throw context.explained(path.map(ProviderFailure.closed) ?? .nothing, requests[0])
     }
   }
 
@@ -88,18 +90,34 @@ final class Availability: @unchecked Sendable {
       if let outcome { return outcome }
       last = now
       // The operation, and with it what it holds, is released before the next one begins.
-      guard found.allSatisfy({ $0 != nil }), let operation = makeOperation(found) else { continue }
+      guard found.allSatisfy({ $0 != nil }), let body = makeBody(found), let operation = begin() else { continue }
+      let asker = AsyncCall.present
       await withTaskGroup(of: Void.self) { group in
         group.addTask {
-          do { self.end(with: .success(try await operation()), after: now) } catch {
+          do { self.end(with: .success(try await operation.perform(askedBy: asker, body)), after: now) } catch {
             self.end(with: .failure(error), after: now)
           }
         }
         _ = await self.state(after: now)
         group.cancelAll()
       }
+      Tree.change { _ in
+        operation.leaveContext()
+        operation.wake()
+      }
     }
     return nil
+  }
+
+  /// Begins an operation for whose end closing the context waits; nil if the context is being closed.
+  private func begin() -> Operation? {
+    context.change { node, _ in
+      if node.treeLocked.state.isEnding { return nil }
+      let operation = Operation(while: TypeToken.of(requests[0].type).key(named: requests[0].name))
+      if let asker = AsyncCall.present { _ = operation.add(.task(asker, through: [])) }
+      operation.delayClosing(of: node)
+      return operation
+    }
   }
 
   /// Waits until something else has been found than with the given number, or until it is known how the call ends.

@@ -39,6 +39,10 @@ extension Node {
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
+      if let end = treeLocked.extras?.end.take() {
+        end.endWait(for: nil)
+        garbage.add(end)
+      }
       children = empty(into: &content, goingOnAt: above, isReachable: true, &garbage)
       return true
     }

@@ -10,8 +10,12 @@ final class NodeExtras {
   /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,
   /// `previousSibling` leads to the others.
   var lastClosed: Node?
-  /// The creations that are under way although their provider no longer refers to them: see `Creation.noteDropped`.
-  var droppedCreations: [Creation] = []
+  /// The activities for which closing the context waits, apart from the creations that providers refer to: operations
+  /// of `whileAvailable`, and creations to which the provider no longer refers, because it was reset, replaced or
+  /// removed, or because an asynchronous factory has ended and only the completion or the closer still runs.
+  var activities: [Activity] = []
+  /// What calls of `untilClosed` wait for; nil if there are none.
+  var end: Operation?
   /// The context's rules.
   var rules: [Rule] = []
   /// By their keys' ids, the watchers whose lookups begin here, or begin further down and can climb to this node. The

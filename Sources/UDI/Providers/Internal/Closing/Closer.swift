@@ -1,66 +1,75 @@
-/// The closure that `register` or `provide` was given as `onClose`, and the instances for which it has not been called
-/// yet.
+/// What the user has said about the end of a provider's instances: the closure that `register` or `provide` was given as
+/// `onClose`, the one that `running` was given, and the instances that have yet to be closed.
 final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
-  /// The closure, without its types. When it is called, it moves to the actor that it belongs to.
-  typealias Body = @Sendable (Instance) async throws -> Void
+  /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
+  typealias Body = ActorOwned<@Sendable (Instance) async throws -> Void>
 
-  private let body: ActorOwned<Body>
-  /// Whether the provider serves an instance that `provide` was given. Such a provider never makes another instance,
-  /// and a reset does not drop the one that it has.
-  let isOfProvided: Bool
-  /// The instances that have to be closed. Their numbers give the order.
+  /// What `onClose` was given; nil if nothing.
+  let close: Body?
+  /// What `running` was given; nil if nothing.
+  var operation: Body?
+  /// Whether the operation may end before the context is closed.
+  var mayEnd = false
+  /// The instances that have to be closed, in the order in which they were made.
   var unclosed: [Unclosed] = []
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
   /// are not reported as unclosed.
   var isClosing = false
 
-  private init(_ body: ActorOwned<Body>, isOfProvided: Bool) {
-    self.body = body
-    self.isOfProvided = isOfProvided
+  init(_ close: Body?) { self.close = close }
+
+  /// The same closures, for a provider with instances of its own.
+  var forAnotherProvider: Closer {
+    let other = Closer(close)
+    (other.operation, other.mayEnd) = (operation, mayEnd)
+    return other
   }
-
-  func close(_ instance: Instance) async throws { try await body.value(instance) }
-
-  /// The same closure, for a provider with instances of its own.
-  var forAnotherProvider: Closer { Closer(body, isOfProvided: isOfProvided) }
 }
+
+/// An instance that its context has to close, and its operation, once that has begun.
+typealias Unclosed = (instance: OwnedInstance, operation: Operation?)
 
 extension Closer {
-  /// Makes a closer for a `Sendable` dependency; nil if there is no closure.
+  /// Makes a closer from an `onClose` closure for a `Sendable` dependency; nil if there is no closure.
   static func of<Dependency: Sendable>(
-    _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false
+    _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> Closer? {
-    guard let close else { return nil }
-    let body: Body = { instance in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { try await close(dependency) }
-    }
-    return Closer(ActorOwned(body, by: close.isolation), isOfProvided: isOfProvided)
+    if let close { Closer(body(close)) } else { nil }
   }
 
-  /// Makes a closer for a dependency that need not be `Sendable`; nil if there is no closure. The closure runs on the
-  /// main actor.
-  ///
-  /// - Precondition: The closure belongs to no actor other than the main actor.
+  /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
   @MainActor
   static func onMainActor<Dependency>(
-    _ close: (@isolated(any) (Dependency) async throws -> Void)?, isOfProvided: Bool = false, _ site: UDICallSite
+    _ close: (@isolated(any) (Dependency) async throws -> Void)?, _ site: UDICallSite
   ) -> Closer? {
-    guard let close else { return nil }
-    _ = Isolation.onMainActor(close.isolation, nil, at: site)
-    let plain = MainActorFunction(close)
-    let body: @MainActor @Sendable (Instance) async throws -> Void = { instance in
-      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
+    if let close { Closer(bodyOnMainActor(close, site)) } else { nil }
+  }
+
+  static func body<Dependency: Sendable>(
+    _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
+  ) -> Body {
+    let body = { @Sendable (instance: Instance) async throws in
+      if let dependency = instance.value(as: Dependency.self, isExact: false) { try await function(dependency) }
+    }
+    return ActorOwned(body, by: function.isolation)
+  }
+
+  /// - Precondition: The function belongs to no actor other than the main actor.
+  @MainActor
+  static func bodyOnMainActor<Dependency>(
+    _ function: @escaping @isolated(any) (Dependency) async throws -> Void, _ site: UDICallSite
+  ) -> Body {
+    _ = Isolation.onMainActor(function.isolation, nil, at: site)
+    let plain = MainActorFunction(function)
+    let body = { @MainActor @Sendable (instance: Instance) async throws in
+      guard let dependency = instance.value(as: Dependency.self, isExact: false) else { return }
       try await plain.call(ArgumentPack(dependency))
     }
-    return Closer(ActorOwned(body, by: MainActor.shared), isOfProvided: isOfProvided)
+    return ActorOwned(body, by: MainActor.shared)
   }
 }
-
-/// An instance that its context has to close, and its number. Such instances are numbered in the order in which they
-/// were made, in all contexts together.
-typealias Unclosed = (instance: OwnedInstance, number: UInt64)
 
 // MARK: - How a provider with a closer keeps track of the instances that have yet to be closed
 
@@ -70,42 +79,65 @@ extension Provider {
   /// the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
+    if closer != nil, sharing == .scope { unsafe Tree.hasScopedClosers = true }
     guard closer != nil, sharing != .strong, sharing != .scope else { return }
     fatalError(
       """
-      \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose`, but under the \
-      lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
+      \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose` or `running`, but under \
+      the lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
       under which the context keeps them, for example `.context` or `.scope`; or close each instance where it is used.
       """)
   }
 
   /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.
-  ///
-  /// - Parameter number: The instance's number in the order in which instances are closed.
-  final func noteUnclosed(_ instance: Instance, _ number: UInt64) {
-    closer?.unclosed.append((OwnedInstance(instance, reach), number))
+  final func noteUnclosed(_ instance: Instance) {
+    closer?.unclosed.append((OwnedInstance(instance, reach), operation: nil))
   }
 
-  /// Drops instances that have not been closed, and reports them. Does nothing while the context is being closed. Call
-  /// this under the tree lock.
+  /// Drops the newest instances that have not been closed, cancels their operations, and reports them. Does nothing
+  /// while the context is being closed. Call this under the tree lock.
   ///
-  /// - Parameter isDropped: Whether to drop the instance with this number.
-  final func dropUnclosed(_ garbage: inout Garbage, where isDropped: (UInt64) -> Bool) {
+  /// - Parameter count: How many instances to drop, if there are as many.
+  final func dropUnclosed(_ count: Int, _ garbage: inout Garbage) {
     guard let closer, !closer.isClosing else { return }
-    let dropped = closer.unclosed.filter { isDropped($0.number) }
+    let dropped = closer.unclosed.suffix(count)
     if dropped.isEmpty { return }
-    closer.unclosed.removeAll { isDropped($0.number) }
-    for (instance, _) in dropped { garbage.add(instance) }
+    closer.unclosed.removeLast(dropped.count)
+    for (instance, operation) in dropped {
+      garbage.add(instance)
+      if let operation { garbage.add(LateCall { operation.cancel(closing: []) }) }
+    }
     let (key, count) = (key, dropped.count)
     garbage.add(
       LateCall.report(.unclosed, at: site) {
         """
-        \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose`, \
+        \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose` or `running`, \
         \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
         is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` \
         closes its scope; the synchronous one does not.
         """
       })
+  }
+
+  /// Begins the operation of an instance, or of each one that has none yet. Do not call this under a lock.
+  ///
+  /// - Parameter instance: The instance; nil for all.
+  final func beginOperations(of instance: Instance? = nil) {
+    guard runsInstances else { return }
+    let begun = Tree.change { _ -> [(Operation, OwnedInstance, Closer.Body)] in
+      guard node != nil, let closer, let body = closer.operation, !closer.isClosing else { return [] }
+      var begun: [(Operation, OwnedInstance, Closer.Body)] = []
+      for (index, unclosed) in closer.unclosed.enumerated() where unclosed.operation == nil {
+        if let instance, unclosed.instance.value.object !== instance.object { continue }
+        let operation = Operation(of: self, mayEnd: closer.mayEnd)
+        closer.unclosed[index].operation = operation
+        begun.append((operation, unclosed.instance, body))
+      }
+      return begun
+    }
+    for (operation, instance, body) in begun {
+      operation.start(isDetached: true) { try await body.value(instance.value) }
+    }
   }
 
   /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or
@@ -117,22 +149,21 @@ extension Provider {
   }
 }
 
+extension Node {
+  /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this is
+  /// not known before everything has been made: what was registered above might have a closer. Call this under the tree
+  /// lock.
+  var closesInOrder: Bool { unsafe treeLocked.hasClosers || treeLocked.isScope && Tree.hasScopedClosers }
+}
+
 extension AsyncFactory {
   /// Calls the closer, if there is one, for a new instance that is not kept, because all tasks that wanted it have been
   /// cancelled.
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {
-    do { try await Tree.change({ _ in closer })?.close(instance) } catch {
+    do { try await Tree.change({ _ in closer?.close })?.value(instance) } catch {
       UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
     }
-  }
-}
-
-extension Tree {
-  /// The next number for an instance that has to be closed. Call this under the tree lock.
-  static func nextUnclosed() -> UInt64 {
-    unsafe unclosedCount += 1
-    return unsafe unclosedCount
   }
 }

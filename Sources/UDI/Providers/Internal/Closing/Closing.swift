@@ -3,12 +3,15 @@
 /// 1. All of these contexts are marked as being closed, under a single hold of the tree lock. From then on, nothing is
 ///    added to them, and nothing new is made in them. The other steps are taken in a separate task, which goes on even
 ///    if the caller of `close()` is cancelled.
-/// 2. The asynchronous creations are cancelled.
+/// 2. The asynchronous creations are cancelled. (So are the operations of `whileAvailable`, whose watching ended with
+///    step 1.)
 /// 3. The run waits for earlier runs, which end contexts below.
-/// 4. It waits for the creations.
-/// 5. It calls the closers, one after the other, with no lock held.
+/// 4. It waits for the creations and the operations.
+/// 5. For one instance after the other, it cancels and awaits the operation, and calls the closer, with no lock held.
 /// 6. It ends the contexts.
 /// 7. Everything that waits for the run is woken.
+///
+/// If there is a limit, and it is over, whatever the run waits for in the steps 3 to 5 is left behind.
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class Closing: Activity, @unchecked Sendable {
@@ -17,17 +20,28 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []
-  /// The creations that were under way for the contexts when the run began, each with the number of this run among its
-  /// waiters and with the path of its context.
-  private var creations: [(creation: Creation, number: UInt64, path: [String])] = []
-  /// The providers with closers, each with the position of its context among `contexts`.
-  var providers: [(provider: Provider, closer: Closer, position: Int)] = []
+  /// The creations and the operations of `whileAvailable` that were under way in the contexts when the run began, each
+  /// with the number of this run among its waiters and with the path of its context.
+  private var underWay: [(activity: Activity, number: UInt64, path: [String])] = []
+  /// The providers of those contexts that have something to close, each with the position of its context among
+  /// `contexts`. Those of one context follow one another.
+  private var providers: [(provider: Provider, position: Int)] = []
   /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
   private var awaited: [(run: Closing, number: UInt64)] = []
   private var failures: [UDIFailure] = []
   /// Whether neither a caller nor a later run waits for the run. In that case, its error is reported, because nothing
   /// else gets it.
   private var isUnattended = true
+  /// How the contexts end, as the closers see it.
+  private let ending: UDIEnding
+  /// How long the run may take, and the clock that says so.
+  typealias Limit = (time: Duration, clock: any Clock<Duration>)
+  /// For each limit that the callers of `close` gave, a task that waits until it is over.
+  private var timers: [Task<Void, Never>] = []
+  /// How long the run still waits for each activity; nil as long as no limit is over.
+  private var rest: Limit?
+  /// What the run waits for now, with the number of this run among its waiters.
+  private var awaitedNow: (activity: Activity, number: UInt64)?
 
   /// Joins the run that ends a context, or begins one. From then on, nothing is added to the context or to those below,
   /// and nothing new is made in them. Adds the current task to those that wait for the run, which then leaves its error
@@ -35,12 +49,12 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Returns: The run, and the number of the task among its waiters. Nil if the context is closed, or if the task
   ///   must not wait, because the run itself waits for the closer or the asynchronous factory that the task is part of.
-  static func join(_ context: UDIContext) -> (run: Closing, number: UInt64)? {
+  static func join(_ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?) -> (run: Closing, number: UInt64)? {
     let call = AsyncCall.current
     var begun: Closing?
     let joined = context.change { node, garbage -> (run: Closing, number: UInt64)? in
       // The new run marks the context, and so becomes `closing`.
-      if !node.treeLocked.state.isEnding { begun = Closing(context, node, &garbage) }
+      if !node.treeLocked.state.isEnding { begun = Closing(context, node, ending, &garbage) }
       guard let run = node.treeLocked.extras?.closing, let number = try? run.enter(.task(call, through: [])) else {
         return nil
       }
@@ -48,11 +62,13 @@ final class Closing: Activity, @unchecked Sendable {
       return (run, number)
     }
     if let begun { Task { await begun.run() } }
+    if let limit { joined?.run.startTimer(limit) }
     return joined
   }
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
-  private init(_ context: UDIContext, _ first: Node, _ garbage: inout Garbage) {
+  private init(_ context: UDIContext, _ first: Node, _ ending: UDIEnding, _ garbage: inout Garbage) {
+    self.ending = ending
     super.init()
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
@@ -79,20 +95,18 @@ final class Closing: Activity, @unchecked Sendable {
     extras.closing = self
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }
-    var underWay = extras.droppedCreations
+    var activities = extras.activities
     var present: [Provider] = []
     node.treeLocked.providers.forEach { present.append($0.provider) }
     for provider in present {
       garbage.add(provider)
-      if let closer = provider.closer {
-        closer.isClosing = true
-        providers.append((provider, closer, position))
-      }
-      if let creation = unsafe provider.creation { underWay.append(creation) }
-      underWay += provider.caches?.all.compactMap(\.creation) ?? []
+      provider.closer?.isClosing = true
+      if node.treeLocked.hasClosers { providers.append((provider, position)) }
+      if let creation = unsafe provider.creation { activities.append(creation) }
+      activities += provider.caches?.all.compactMap(\.creation) ?? []
       provider.leaveIfEnding(&garbage)
     }
-    for creation in underWay { creations.append((creation, creation.add(.activity(self)), node.fullPath)) }
+    for activity in activities { underWay.append((activity, activity.add(.activity(self)), node.fullPath)) }
   }
 
   // MARK: - Waiting
@@ -108,6 +122,54 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// The error, if closers have failed. Use this only after the run has ended.
   private var error: UDICloseError? { failures.isEmpty ? nil : UDICloseError(failures: failures) }
+
+  /// Waits for something, as long as there is time.
+  ///
+  /// - Parameter number: The number of this run among the waiters of the activity.
+  /// - Returns: Whether the activity has ended.
+  @inline(never)
+  private func wait(for activity: Activity, _ number: UInt64) async -> Bool {
+    let rest = Tree.change { _ in
+      awaitedNow = (activity, number)
+      return self.rest
+    }
+    let timer = rest.map { rest in
+      Task { if (try? await rest.clock.sleep(for: rest.time)) != nil { activity.leave(number) } }
+    }
+    let hasEnded = await activity.wait(number)
+    timer?.cancel()
+    _ = Tree.change { _ in awaitedNow.take() }
+    return hasEnded
+  }
+
+  /// Does the same for an operation that this run has not waited for before. If the time is over, cancels it.
+  ///
+  /// - Returns: The operation's error, if it has failed.
+  private func error(of operation: Operation) async -> (any Error)? {
+    let number = Tree.change { _ in operation.hasEnded ? nil : operation.add(.activity(self)) }
+    if let number, await !wait(for: operation, number) {
+      operation.cancel(closing: [])
+      return UDIUntimelyEnd.notInTime
+    }
+    return Tree.change { _ in operation.takeFailure() }?.error
+  }
+
+  /// Leaves behind what the run waits for when a limit is over, and has it wait for a tenth of the limit from then on.
+  private func startTimer(_ limit: Limit) {
+    let timer = Task {
+      if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
+      let awaitedNow = Tree.change { _ in
+        rest = (limit.time / 10, limit.clock)
+        return self.awaitedNow
+      }
+      if let awaitedNow { awaitedNow.activity.leave(awaitedNow.number) }
+    }
+    let isOver = Tree.change { _ in
+      if !hasEnded { timers.append(timer) }
+      return hasEnded
+    }
+    if isOver { timer.cancel() }
+  }
 
   // MARK: - The task
 
@@ -128,15 +190,17 @@ final class Closing: Activity, @unchecked Sendable {
 
   @inline(never)
   private func waitForOthers() async {
-    let (awaited, creations) = Tree.change { _ in (self.awaited, self.creations) }
+    let (awaited, underWay) = Tree.change { _ in (self.awaited, self.underWay) }
     // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
-    for (creation, _, path) in creations { creation.cancel(closing: path) }
+    for (activity, _, path) in underWay { activity.cancel(closing: path) }
     // Step 3.
-    for (other, number) in awaited { failures += await other.waitForEnd(number)?.failures ?? [] }
+    for (other, number) in awaited where await wait(for: other, number) { failures += other.error?.failures ?? [] }
     // Step 4.
-    for (creation, number, _) in creations {
-      creation.raisePriority()
-      await creation.wait(number)
+    for (activity, number, path) in underWay {
+      activity.raisePriority()
+      if await !wait(for: activity, number), let key = activity.key {
+        failures.append(UDIFailure(key, path: path, error: UDIUntimelyEnd.notInTime))
+      }
     }
   }
 
@@ -147,33 +211,35 @@ final class Closing: Activity, @unchecked Sendable {
     while let step = steps.popLast() { await take(step) }
   }
 
-  /// Calls one closer, and drops the instance that it has closed.
+  /// Closes one instance, and drops it.
   private func take(_ step: Step) async {
-    let (context, provider, closer) = (contexts[step.position], step.provider, step.closer)
+    let (context, provider, closer, instance) = (step.context, step.provider, step.closer, step.unclosed.instance)
     let start = ContinuousClock.now
-    var failure: (any Error)?
     let path = context.fullPath
-    do {
-      let call = try AsyncCall(provider, beginning: self)
-      defer { call.end() }
-      try await AsyncCall.$current.withValue(call) { try await closer.close(step.unclosed.instance.value) }
-    } catch {
-      failures.append(UDIFailure(provider, path: path, error: error))
-      failure = error
+    var errors: [any Error] = []
+    if let operation = step.unclosed.operation {
+      operation.cancel(closing: path)
+      if let error = await error(of: operation) { errors.append(error) }
     }
+    if let close = closer.close {
+      let call = Operation(of: provider, ending)
+      call.start(isDetached: false) { try await close.value(instance.value) }
+      if let error = await error(of: call) { errors.append(error) }
+    }
+    for error in errors { failures.append(UDIFailure(provider, path: path, error: error)) }
     context.change { node, garbage in
-      if let index = closer.unclosed.lastIndex(where: { $0.instance === step.unclosed.instance }) {
+      if let index = closer.unclosed.lastIndex(where: { $0.instance === instance }) {
         garbage.add(closer.unclosed.remove(at: index).instance)
       }
       if let cache = step.cache {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
-      } else if !provider.hasCaches, provider.kept.map({ $0.object === step.unclosed.instance.value.object }) ?? true {
+      } else if !provider.hasCaches, provider.kept.map({ $0.object === instance.value.object }) ?? true {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         node.unregister(provider, &garbage)
       }
     }
     UDIObserver.tell {
-      .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: failure))
+      .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: errors.first))
     }
   }
 
@@ -184,8 +250,11 @@ final class Closing: Activity, @unchecked Sendable {
     // released what nothing else holds.
     _ = Tree.change { _ in
       for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
-      defer { (self.contexts, creations, providers, awaited) = ([], [], [], []) }
-      return (self.contexts, creations, providers, awaited)
+      // What a factory makes that was left behind is closed by nobody.
+      for (provider, _) in providers { provider.closer?.isClosing = false }
+      for timer in timers { timer.cancel() }
+      defer { (self.contexts, underWay, providers, awaited, timers) = ([], [], [], [], []) }
+      return (self.contexts, underWay, providers, awaited, timers)
     }
     let isUnattended = Tree.change { _ in
       wake()
@@ -198,43 +267,73 @@ final class Closing: Activity, @unchecked Sendable {
 // MARK: - The order
 
 extension Closing {
-  /// A part of step 5: the call of a closer for one instance.
+  /// A part of step 5: what has to be done for one instance.
   ///
-  /// It has the position of the context among `contexts`. The cache is the one that keeps the instance; nil if the
-  /// provider keeps it by itself, or if nothing does, because the provider was reset or left its context while the
-  /// factory ran.
+  /// The cache is the one that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because the
+  /// provider was reset or left its context while the factory ran.
   private typealias Step = (
-    position: Int, provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?
+    context: UDIContext, provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?
   )
 
-  /// The calls of closers in reverse order: the last one in the array is made first. Contexts below are closed before
-  /// those above. In each context, instances that were made later are closed before those made earlier. After step 4,
-  /// nothing new is made, so the list is complete.
+  /// The parts of step 5 in reverse order: the last one in the array comes first. Contexts below are closed before those
+  /// above. In each context, the order is that of `inOrderOfMaking`. After step 4, nothing new is made, so the list is
+  /// complete.
   private func steps() -> [Step] {
     var steps: [Step] = []
     Tree.change { _ in
-      for (provider, closer, position) in providers {
-        // The caches by the addresses of the instances that they keep.
-        var keepers = ObjectTable<InstanceCache>()
-        for cache in provider.caches?.all ?? [] {
-          if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
+      // The contexts were marked beginning with the last one.
+      var end = providers.count
+      while end > 0 {
+        let position = providers[end - 1].position
+        let start = providers.firstIndex { $0.position == position } ?? 0
+        for provider in Self.inOrderOfMaking(providers[start..<end].map(\.provider)) {
+          guard let closer = provider.closer else { continue }
+          // The caches by the addresses of the instances that they keep.
+          var keepers = ObjectTable<InstanceCache>()
+          for cache in provider.caches?.all ?? [] {
+            if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
+          }
+          for unclosed in closer.unclosed {
+            let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
+            steps.append((contexts[position], provider, closer, unclosed, cache))
+          }
         }
-        for unclosed in closer.unclosed {
-          let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
-          steps.append((position, provider, closer, unclosed, cache))
-        }
+        end = start
       }
     }
-    // Sorting keeps the order of what is equal.
-    return steps.inOrder { $0.unclosed.number }.inOrder { UInt64($0.position) }
+    return steps
+  }
+
+  /// Puts the providers of one context into the order in which they would make their instances if everything were made in
+  /// the order of registration, each instance after those that help to make it. The order in which they were made in fact
+  /// may differ from one run of the program to the next.
+  private static func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
+    var byID = ObjectTable<Provider>()
+    for provider in providers { byID[UInt64(provider.id)] = provider }
+    var order: [Provider] = []
+    var known = ObjectSet()
+    // To be visited, the last one first. A provider is visited a second time after those that help it.
+    var open = providers.inOrder { UInt64($0.maker.id) }.reversed().map { (provider: $0, isSecond: false) }
+    while let (provider, isSecond) = open.popLast() {
+      if isSecond { order.append(provider) }
+      if isSecond || known.contains(provider) { continue }
+      known.insert(Unretained(provider))
+      open.append((provider, true))
+      let helpers = provider.helpers.compactMap { byID[UInt64($0)] }
+      open += helpers.inOrder { UInt64($0.maker.id) }.reversed().map { ($0, false) }
+    }
+    return order
   }
 }
 
 extension UDIFailure {
   init(_ provider: Provider, path: [String], error: any Error) {
-    self.init(
-      typeName: provider.key.type.text, name: provider.key.name?.description, fullPath: path, error: error,
-      fileID: provider.site.fileID, line: provider.site.line)
+    self.init(provider.key, path: path, error: error)
+    (fileID, line) = (provider.site.fileID, provider.site.line)
+  }
+
+  init(_ key: KeyIdentity, path: [String], error: any Error) {
+    self.init(typeName: key.type.text, name: key.name?.description, fullPath: path, error: error)
   }
 }
 

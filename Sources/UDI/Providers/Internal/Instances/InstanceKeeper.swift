@@ -41,6 +41,7 @@ extension InstanceKeeper {
   func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
     try Tree.change { garbage in
       guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
+      provider.noteHelp()
       if let kept { return .found(kept) }
       // An instance that was held weakly might have been released.
       forget(&garbage)
@@ -64,6 +65,7 @@ extension InstanceKeeper {
         new = AsyncCreation(on: nil)
       }
       new.begin(self, for: owner)
+      if servesAllLookups { new.noteFactory(in: node) }
       creation = new
       return .make(new, new.isOfTask ? new.add(waiter) : nil)
     }
@@ -91,12 +93,10 @@ extension InstanceKeeper {
     Tree.change { garbage in
       let isCurrent = finish(creation, .made(OwnedInstance(instance, provider.reach)))
       // What `provide` was given is noted already: its provider only gives it out again.
-      if let number = creation.closingNumber, provider.closer?.isOfProvided == false {
-        provider.noteUnclosed(instance, number)
-      }
+      if !provider.isOfProvided { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
         // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
-        provider.dropUnclosed(&garbage) { $0 == creation.closingNumber }
+        if !provider.isOfProvided { provider.dropUnclosed(1, &garbage) }
         return provider.leaveIfEnding(&garbage)
       }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
@@ -147,7 +147,7 @@ extension InstanceKeeper {
     if !creation.isOfTask {
       creation.end(outcome())
     } else if isCurrent, servesAllLookups, let node = provider.node {
-      creation.noteDropped(by: node)
+      creation.delayClosing(of: node)
     }
     return isCurrent
   }
@@ -157,7 +157,7 @@ extension InstanceKeeper {
   /// storage is reset when the lock has been released.
   func dropKept(_ garbage: inout Garbage) {
     if let creation {
-      if let node = provider.node { creation.noteDropped(by: node) }
+      if let node = provider.node { creation.delayClosing(of: node) }
       garbage.add(creation)
     }
     creation = nil

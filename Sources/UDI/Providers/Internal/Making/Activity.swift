@@ -1,5 +1,6 @@
-/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), or a run of `close()`
-/// (`Closing`). Those that wait for a change of something that lasts, such as a watcher, use one, too.
+/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the user
+/// (`Operation`), or a run of `close()` (`Closing`). Those that wait for a change of something that lasts, such as a
+/// watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -58,8 +59,30 @@ class Activity: @unchecked Sendable {
   /// lock.
   private(set) final var hasEnded = false
 
-  /// The key of what the activity makes; nil if it makes nothing.
+  /// The extras of the context that `delayClosing` was called for.
+  private final var delayed: NodeExtras?
+
+  /// The key of what the activity makes or closes; nil if there is none.
   var key: KeyIdentity? { nil }
+
+  /// Raises the priority of the activity's task, if it has one, to that of the current task.
+  func raisePriority() {}
+
+  /// Cancels the activity's task, if it has one, because a context is being closed.
+  ///
+  /// - Parameter path: The path of the context.
+  func cancel(closing path: [String]) {}
+
+  /// Lets the closing of a context wait for the activity, until `leaveContext` is called. Call this under the tree lock.
+  final func delayClosing(of node: Node) {
+    let extras = node.treeLocked.ensureExtras()
+    delayed = extras
+    extras.activities.append(self)
+  }
+
+  /// Ends what `delayClosing` has begun. The caller must hold the activity, so that it is not released under the lock.
+  /// Call this under the tree lock.
+  final func leaveContext() { delayed.take()?.activities.removeAll { $0 === self } }
 
   // MARK: - Waiting. Under the tree lock, unless it says otherwise
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// One call of an asynchronous factory, or of a closer. It is a task-local value in the task that runs the factory or
-/// the closer, and in the tasks that these start, except detached ones.
+/// One call of an asynchronous factory, of a closer, or of an operation. It is a task-local value in the task that runs
+/// the call, and in the tasks that this one starts, except detached ones.
 ///
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended.
 /// Therefore, when the call ends, this object releases everything that it holds, except other calls and the graph,
@@ -11,9 +11,10 @@ final class AsyncCall: @unchecked Sendable {
 
   @TaskLocal static var current: AsyncCall?
 
-  /// The provider whose factory or closer is called. Nil after the call has ended, like the next three properties.
+  /// The provider whose factory or closer is called; nil for an operation of `whileAvailable`. Nil after the call has
+  /// ended, like the next three properties.
   private(set) var provider: Provider?
-  /// The creation, or the run of `close()`, that the call is part of; nil if it is part of none.
+  /// The creation, or the operation, that the call is part of; nil if it is part of none.
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
   /// What the asynchronous factories that this call runs share; nil for a closer.
@@ -36,18 +37,18 @@ final class AsyncCall: @unchecked Sendable {
   private static var depthLimit: Int { 1000 }
 
   /// - Parameters:
-  ///   - provider: The provider whose factory or closer is called.
-  ///   - context: The context that the factory is given; nil for a closer, which is given none.
+  ///   - provider: The provider whose factory or closer is called; nil for an operation of `whileAvailable`.
+  ///   - context: The context that the factory is given; nil for a closer or an operation, which is given none.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
   ///   - graph: The graph that the instance is made in; nil for a closer.
-  ///   - activity: The creation that begins with this call, or the run of `close()` that calls the closer; nil if the
-  ///     call is part of the asker's activity.
+  ///   - activity: The creation or the operation that begins with this call; nil if the call is part of the asker's
+  ///     activity.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
-    _ provider: Provider, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
+    _ provider: Provider?, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
     beginning activity: Activity?, askedBy asker: AsyncCall? = nil, through keys: [KeyIdentity] = []
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
@@ -62,7 +63,7 @@ final class AsyncCall: @unchecked Sendable {
     self.provider = provider
     self.arguments = arguments
     // Arguments that cannot be compared count as different.
-    if activity == nil, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
+    if activity == nil, let provider, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit {
       throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10)))
     }
@@ -93,6 +94,9 @@ final class AsyncCall: @unchecked Sendable {
     }
     return keys
   }
+
+  /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been none.
+  static var present: AsyncCall? { exist.load(ordering: .relaxed) ? current : nil }
 
   /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }

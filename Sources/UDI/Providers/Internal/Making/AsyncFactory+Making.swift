@@ -72,6 +72,7 @@ extension AsyncFactory {
         try creation.beginFactory()
         // Another task might have stored an instance since this one asked the storage.
         if let stored = keeper.custom?.load() {
+          creation.noteEndOfFactory()
           keeper.end(creation, .undecided)
           return .made(OwnedInstance(stored, reach))
         }
@@ -83,6 +84,7 @@ extension AsyncFactory {
           self, for: owner, with: key, in: own, beginning: creation, askedBy: asker, through: keys)
         return .made(OwnedInstance(try await make(for: owner, with: arguments, call, for: (keeper, creation)), reach))
       } catch {
+        creation.noteEndOfFactory()
         keeper.end(creation, .failed(error))
         return .failed(error)
       }
@@ -105,7 +107,9 @@ extension AsyncFactory {
       let instance: Instance
       do {
         let run = WatchedRun.isWanted ? WatchedRun(self, context, askedBy: call.keysOfAskers) : nil
-        guard let made = try await function(context, arguments) else { throw ProviderFailure.returnedNil }
+        let made = try await function(context, arguments)
+        place?.creation.noteEndOfFactory()
+        guard let made else { throw ProviderFailure.returnedNil }
         run?.end()
         instance = made
       } catch {
@@ -113,7 +117,6 @@ extension AsyncFactory {
         throw passOn(error)
       }
       let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
-      if isOwned { place?.creation.assignClosingNumber() }
       let attachment = await attach(instance, to: context, isOwned: isOwned, on: isolation.actor)
       if hasFailed { forgetFailure() }
       let isWanted = place?.creation.beginKeeping() ?? true
@@ -126,6 +129,7 @@ extension AsyncFactory {
       }
       if let attachment, attachment.context != nil { await meetNeeds(of: instance, attachment, on: isolation.actor) }
       await completion?(context, instance)
+      if isWanted { place?.keeper.provider.beginOperations(of: instance) }
       if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
       return instance
     }

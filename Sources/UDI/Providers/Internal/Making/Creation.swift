@@ -34,10 +34,11 @@ class Creation: Activity, @unchecked Sendable {
   fileprivate final var outer: Unretained<Creation>?
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
-  /// The number of the new instance in the order in which instances are closed; nil if it has none.
-  private(set) final var closingNumber: UInt64?
-  /// The extras of the context that `noteDropped` was called for.
-  private var droppedBy: NodeExtras?
+  /// Whether the factory is running, so that what it finds helps to make the instance. False again when the instance is
+  /// being attached, and later.
+  fileprivate(set) final var isInFactory = false
+  /// The node whose lookups are recorded while the factory runs: see `beginFactory`.
+  private var recordedNode: Node?
 
   /// - Parameter thread: The calling thread, if it makes the instance.
   init(on thread: Unretained<Resolution>?) { self.thread = thread }
@@ -53,7 +54,6 @@ class Creation: Activity, @unchecked Sendable {
       outer = unsafe thread.creation
       unsafe thread.creation = Unretained(self)
     }
-    closingNumber = nil
     provider = keeper.map { Unretained($0.provider) }
     // A creation that is used again has neither of these.
     if let cache = keeper?.cache { self.cache = cache }
@@ -69,23 +69,38 @@ class Creation: Activity, @unchecked Sendable {
 
   override final var key: KeyIdentity? { provider?.read { $0.key } }
 
-  /// Gives the new instance its number in the order in which instances are closed: before any other code gets it, so
-  /// that whatever is made with its help gets a later number, and is closed earlier. Do not call this under a lock.
-  final func assignClosingNumber() { Tree.change { _ in closingNumber = Tree.nextUnclosed() } }
+  /// Notes that the factory of an instance that a context will own begins. If the order of closing might depend on it,
+  /// lookups from the context take the path on which `Provider.noteHelp` notes what they find, until the factory has
+  /// ended. The maker holds the context meanwhile. Call this under the tree lock.
+  final func noteFactory(in node: Node) {
+    isInFactory = true
+    guard node.closesInOrder else { return }
+    recordedNode = node
+    node.treeLocked.makings += 1
+    node.recordLookups()
+  }
 
-  /// Adds the creation to those that go on although their provider no longer refers to them: because the provider was
-  /// reset, replaced or removed, or because an asynchronous factory has ended and only the completion or the closer
-  /// still runs. Closing the context waits for them. Call this under the tree lock.
-  final func noteDropped(by node: Node) {
-    let extras = node.treeLocked.ensureExtras()
-    droppedBy = extras
-    extras.droppedCreations.append(self)
+  /// Notes that the factory has ended, or will not run. Do not call this under a lock.
+  final func noteEndOfFactory() {
+    // Nobody else reads this while a thread makes the instance.
+    if !isOfTask, recordedNode == nil { return isInFactory = false }
+    Tree.change { _ in
+      isInFactory = false
+      guard let node = recordedNode.take() else { return }
+      node.treeLocked.makings -= 1
+      if !UDIRecording.isOn { node.stopRecordingLookups() }
+    }
+  }
+
+  /// The innermost creation of an instance that this thread or task is part of. Call this under the tree lock.
+  static var present: Creation? {
+    Resolution.present?.read { unsafe $0.creation?.object } ?? AsyncCall.present?.activity as? Creation
   }
 
   /// Ends the creation, and wakes those that wait for it. The caller must hold it, so that it is not released under the
   /// lock. Call this under the tree lock.
   final func end(_ outcome: @autoclosure () -> Outcome) {
-    droppedBy.take()?.droppedCreations.removeAll { $0 === self }
+    leaveContext()
     thread?.read { thread in
       // Creations end in reverse order.
       unsafe thread.creation = outer.take()
@@ -120,14 +135,6 @@ class Creation: Activity, @unchecked Sendable {
 
   /// The outcome, as those that wait get it. Read this under the tree lock, after the end.
   var outcomeForWaiters: Outcome { outcome ?? .undecided }
-
-  /// Raises the priority of the task that makes the instance, if there is one, to that of the current task.
-  func raisePriority() {}
-
-  /// Cancels the task that makes the instance, if there is one, because the context is being closed.
-  ///
-  /// - Parameter path: The path of the context.
-  func cancel(closing path: [String]) {}
 }
 
 extension Resolution {

@@ -41,12 +41,11 @@ final class Factory: Provider, @unchecked Sendable {
   /// 2. The factory gets a frame in the thread's resolution. If that would be a cycle, or if the factory belongs to an
   ///    actor on which this code does not run, this is an error instead.
   /// 3. The factory runs, while no lock is held.
-  /// 4. If the instance has to be closed, it gets its number for closing. If it takes part in the tree, it is attached
-  ///    to the context that the factory was given. The completion, if there is one, is put off until the end of the
-  ///    outermost link.
+  /// 4. If the instance takes part in the tree, it is attached to the context that the factory was given.
   /// 5. If the lifetime says so, the graph gets the instance, or the provider keeps it, and the threads that wait for
-  ///    it are woken.
-  /// 6. The frame is removed. If it was the outermost one, the completions are called.
+  ///    it are woken. The completion and the start of the instance's operation, if there are such, are put off until the
+  ///    end of the outermost link.
+  /// 6. The frame is removed. If it was the outermost one, the completions are called, and the operations begin.
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = Resolution.current
     guard keeps, !isFresh else {
@@ -75,6 +74,7 @@ final class Factory: Provider, @unchecked Sendable {
       case .make(let creation, _):
         // Another thread might have stored an instance since the storage was asked above.
         if let stored = keeper.custom?.load() {
+          creation.noteEndOfFactory()
           keeper.end(creation, .undecided)
           return stored
         }
@@ -112,6 +112,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
+      creation?.noteEndOfFactory()
       if let creation { keeper.end(creation, .undecided) }
       throw error
     }
@@ -128,21 +129,21 @@ final class Factory: Provider, @unchecked Sendable {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
       guard let instance = try call(context, arguments) else { throw ProviderFailure.returnedNil }
+      creation?.noteEndOfFactory()
       watched?.end()
       // Step 4.
-      if hasCloser { creation?.assignClosingNumber() }
       let needs =
         instance.isBox || !UDIAttachment.exists(for: instance.object)
         ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
       if hasFailed { forgetFailure() }
-      if hasCompletion || needs != nil {
-        thread.read { $0.atEnd(complete: instance, needs, of: self, for: context, with: arguments) }
-      }
       // Step 5.
       if let creation {
         keeper.keep(instance, of: creation)
       } else if sharing == .graph, !isFresh {
         thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) }
+      }
+      if hasCompletion || needs != nil || creation != nil && runsInstances {
+        thread.read { $0.atEnd(complete: instance, needs, of: self, in: keeper, for: context, with: arguments) }
       }
       return instance
     } catch {
@@ -164,6 +165,7 @@ final class Factory: Provider, @unchecked Sendable {
     noteFailure(error, arguments)
     let error = passOn(error)
     guard let creation else { return error }
+    creation.noteEndOfFactory()
     // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
     // to name a different path.
     keeper.end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))

@@ -34,7 +34,12 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor.
   let isIsolated: Bool
-  @exclusivity(unchecked) private final var uncheckedHasCloser = false
+  /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
+  /// drop the one that it has. Constant once the provider has entered a context.
+  final var isOfProvided = false
+  /// Whether each instance that is kept has an operation (`Closer.operation`). Read without a lock after the instance
+  /// has been kept; `UDIRegistration.running` begins the operations of those that were kept before.
+  private let hasOperation = Atomic<Bool>(false)
   /// Whether there is a completion to call at the end of the outermost link. False for an asynchronous factory, which
   /// calls its completion itself.
   let hasCompletion: Bool
@@ -68,6 +73,8 @@ class Provider: Entry, @unchecked Sendable {
     var caches: InstanceCaches?
     var aliases: [Alias] = []
     var closer: Closer?
+    /// The ids of the providers in the same context with whose help instances were made.
+    var helpers: [UInt] = []
     var lastDuration: Duration?
     var scopeKey: ScopeKey?
   }
@@ -111,7 +118,7 @@ class Provider: Entry, @unchecked Sendable {
     super.init(
       .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
       at: original.site)
-    if original.hasCloser { setCloser(original.closer?.forAnotherProvider) }
+    setCloser(original.closer?.forAnotherProvider)
   }
 
   /// The instance that the provider keeps by itself, and not in a cache; nil if it keeps none, or if it has been
@@ -147,8 +154,8 @@ class Provider: Entry, @unchecked Sendable {
   /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
-  /// Whether the provider has a closer. Constant once the provider has entered a context.
-  final var hasCloser: Bool { unsafe uncheckedHasCloser }
+  /// Whether each instance that is kept has an operation.
+  final var runsInstances: Bool { maker.hasOperation.load(ordering: .relaxed) }
   final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
@@ -215,11 +222,24 @@ extension Provider {
   /// Closes the provider's instances; nil if they need not be closed.
   final var closer: Closer? { unsafe uncheckedExtras?.closer }
 
-  /// Sets the closer. Call this before the provider enters a context; no lock is needed then.
+  /// Sets the closer. No lock is needed before the provider enters a context.
   final func setCloser(_ closer: Closer?) {
     guard let closer else { return }
     extras.closer = closer
-    unsafe uncheckedHasCloser = true
+    if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
+  }
+
+  /// The ids of the providers in the same context with whose help the provider's instances were made.
+  final var helpers: [UInt] { unsafe uncheckedExtras?.helpers ?? [] }
+
+  /// Notes that the instance that this thread or task is making now, if the same context will own it, is made with the
+  /// help of this provider's.
+  final func noteHelp() {
+    guard let node, node.closesInOrder, let creation = Creation.present, creation.isInFactory else { return }
+    creation.provider?.read { maker in
+      if maker === self || maker.node != node || maker.helpers.contains(id) { return }
+      maker.extras.helpers.append(id)
+    }
   }
 
   /// The key of the keepers that scopes have for this provider.
@@ -253,7 +273,7 @@ extension Provider {
       unsafe uncheckedLifetime = standard.kind
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = kind == .scoped ? .strong : chosen }
-    if hasCloser || self is AsyncFactory || kind == .scoped && isAsynchronous { noteCloser(node) }
+    if closer != nil || self is AsyncFactory || kind == .scoped && isAsynchronous { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
@@ -268,7 +288,8 @@ extension Provider {
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
-    if hasCloser, !(isReset && closer?.isOfProvided == true) { dropUnclosed(&garbage) { _ in true } }
+    if closer != nil, !(isReset && isOfProvided) { dropUnclosed(.max, &garbage) }
+    if hasExtras { extras.helpers = [] }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
     let all = caches.all

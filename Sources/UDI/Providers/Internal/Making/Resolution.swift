@@ -103,9 +103,11 @@ final class Resolution {
 
   init() {}
 
-  /// A call of a completion for one new instance, to be made at the end of the outermost link.
+  /// What is left to do for one new instance at the end of the outermost link.
   struct Completion {
     let provider: Factory
+    /// What keeps the instance; the provider itself if nothing does.
+    let keeper: Provider
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
@@ -221,18 +223,18 @@ extension Resolution {
   }
 
   /// Notes that the completion has to be called for a new instance at the end of the outermost link, after what the
-  /// instance requires has been looked up.
+  /// instance requires has been looked up, and before the instance's operation begins.
   ///
   /// - Parameter needs: The attachment of the instance, if it was attached and requires something.
   func atEnd(
-    complete instance: Instance, _ needs: UDIAttachment?, of provider: Factory, for context: UDIContext,
-    with arguments: Arguments?
+    complete instance: Instance, _ needs: UDIAttachment?, of provider: Factory, in keeper: InstanceKeeper,
+    for context: UDIContext, with arguments: Arguments?
   ) {
     unsafe hasRemains = true
     unsafe completions.append(
       Completion(
-        provider: provider, instance: instance, context: context, arguments: arguments.map { KeptArguments($0) },
-        needs: needs, isOfLook: isLooking, graph: presentGraph))
+        provider: provider, keeper: keeper.provider, instance: instance, context: context,
+        arguments: arguments.map { KeptArguments($0) }, needs: needs, isOfLook: isLooking, graph: presentGraph))
   }
 
   /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, ends the graph.
@@ -274,6 +276,7 @@ extension Resolution {
           needs.meetNeeds(of: completion.instance.object, at: completion.provider.site)
         }
         completion.provider.complete(completion.instance, for: completion.context, with: arguments)
+        completion.keeper.beginOperations(of: completion.instance)
       }
       complete(&called)
       unsafe frames.removeLast()

@@ -1,0 +1,48 @@
+/// How a context ends, as its `onClose` closures can see it: to commit or to roll back, or to tell a log-out from the end
+/// of the program.
+///
+/// ```swift
+/// scope.register(Transaction.self, lifetime: .context) {
+///   try await Transaction.begin()
+/// } onClose: { transaction in
+///   if case .returned = UDIEnding.current { try await transaction.commit() } else { try await transaction.rollBack() }
+/// }
+/// ```
+public enum UDIEnding: Sendable {
+  /// `close()` was called, with a reason or without one.
+  case closed(because: (any Sendable)? = nil)
+  /// The operation of `withScope` has returned.
+  case returned
+  /// The operation of `withScope`, or the set-up of `makeScope`, has thrown an error.
+  case failed(any Error)
+  /// The task was cancelled, and so the operation of `withScope`, or the set-up of `makeScope`, has thrown an error.
+  case cancelled
+
+  /// In an `onClose` closure, and in what it calls: how the context ends. Nil anywhere else. If several calls close a
+  /// context, the first one counts.
+  public static var current: UDIEnding? {
+    guard let call = AsyncCall.present else { return nil }
+    return Tree.change { _ in (call.activity as? Operation)?.ending }
+  }
+
+  static func of(_ error: any Error) -> UDIEnding { Task.isCancelled ? .cancelled : .failed(error) }
+}
+
+/// What is wrong with an operation or a closer that has thrown no error of its own.
+public enum UDIUntimelyEnd: Error, Sendable {
+  /// The operation has ended before its context was closed.
+  case tooEarly
+  /// It had not ended when the time that `close(because:within:clock:)` gives was over. It was cancelled, and is no
+  /// longer waited for.
+  case notInTime
+}
+
+extension UDIUntimelyEnd: CustomStringConvertible {
+  /// What was wrong, and what to do.
+  public var description: String {
+    switch self {
+    case .tooEarly: "it has ended before its context was closed; if it may, pass `mayEnd: true` to `running`"
+    case .notInTime: "it did not end in time, and was cancelled"
+    }
+  }
+}

@@ -1,0 +1,131 @@
+/// Code of the user for whose end a context waits before it is closed, or while it is being closed: the operation of an
+/// instance that runs (`UDIRegistration.running`), one operation of `whileAvailable`, or one call of a closer.
+final class Operation: Activity, @unchecked Sendable {
+  // Unchecked: all mutable properties are guarded by the tree lock.
+
+  /// The provider whose instance runs or is being closed; nil if there is none, or if the operation has ended.
+  private var provider: Provider?
+  /// The key of the first dependency, if this is an operation of `whileAvailable`.
+  private let awaitedKey: KeyIdentity?
+  /// Whether the operation may end by itself, although its context is not being closed.
+  private let mayEnd: Bool
+  /// How the context ends, if this is the call of a closer.
+  let ending: UDIEnding?
+  private var task: Task<Void, Never>?
+  /// What the task runs; nil as soon as it does.
+  private var body: (@Sendable () async throws -> Void)?
+  private var isCancelled = false
+  /// What went wrong, until somebody has been told.
+  private(set) var failure: UDIFailure?
+
+  init(of provider: Provider, mayEnd: Bool = false, _ ending: UDIEnding? = nil) {
+    (self.provider, self.mayEnd, self.ending, awaitedKey) = (provider, mayEnd, ending, nil)
+  }
+
+  /// Makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
+  init(while key: KeyIdentity? = nil) { (mayEnd, ending, awaitedKey) = (true, nil, key) }
+
+  override var key: KeyIdentity? { provider?.key ?? awaitedKey }
+
+  /// Starts a task for the operation. Do not call this under a lock.
+  ///
+  /// - Parameter isDetached: Whether the task gets none of the task-local values of the current one. What runs for long
+  ///   must not have those of whoever happened to be the first to ask for it.
+  func start(isDetached: Bool, _ body: @escaping @Sendable () async throws -> Void) {
+    Tree.change { _ in self.body = body }
+    let run = { @Sendable [self] in end(throwing: await runBody()) }
+    let task = isDetached ? Task.detached(operation: run) : Task(operation: run)
+    let isCancelled = Tree.change { _ in
+      if !hasEnded { self.task = task }
+      return self.isCancelled
+    }
+    if isCancelled { task.cancel() }
+  }
+
+  /// Runs the body, and releases it, and with it the instance, before those that wait for the operation go on.
+  private func runBody() async -> (any Error)? {
+    guard let body = Tree.change({ _ in self.body.take() }) else { return nil }
+    do { try await perform(askedBy: nil, body) } catch { return error }
+    return nil
+  }
+
+  /// Runs a body as a part of the operation: then it is known for what the operation waits.
+  nonisolated(nonsending) func perform<Result>(
+    askedBy asker: AsyncCall?, _ body: nonisolated(nonsending) () async throws -> Result
+  ) async throws -> Result {
+    let call = try AsyncCall(Tree.change { _ in provider }, beginning: self, askedBy: asker)
+    defer { call.end() }
+    return try await AsyncCall.$current.withValue(call) { try await body() }
+  }
+
+  override func cancel(closing path: [String]) {
+    let task = Tree.change { _ in
+      isCancelled = true
+      return self.task
+    }
+    task?.cancel()
+  }
+
+  /// Ends an operation that has a task: notes what went wrong, tells it to those who wait for the end of a context, and
+  /// wakes what waits for the operation.
+  private func end(throwing error: (any Error)?) {
+    let (untold, site) = Tree.change { garbage -> (UDIFailure?, UDICallSite?) in
+      var error = error
+      if isCancelled, error is CancellationError { error = nil }
+      if !isCancelled, error == nil, ending == nil, !mayEnd { error = UDIUntimelyEnd.tooEarly }
+      let (node, site) = (provider?.node, provider?.site)
+      if let provider, let error {
+        failure = UDIFailure(provider, path: node?.fullPath ?? [], error: error)
+        garbage.add(provider)
+      }
+      if !isCancelled, ending == nil, let failure, let node, node.tell(failure, &garbage) { self.failure = nil }
+      provider = nil
+      task = nil
+      wake()
+      return (isCancelled || ending != nil ? nil : failure, site)
+    }
+    guard let untold, let site else { return }
+    UDIReporter.current.report(.operationFailed, "An operation has failed, and nothing waits for its end: \(untold)", at: site)
+  }
+
+  /// Takes what went wrong, to tell it to somebody. Call this under the tree lock.
+  func takeFailure() -> UDIFailure? { failure.take() }
+
+  /// Ends the wait of `untilClosed`. Call this under the tree lock.
+  ///
+  /// - Parameter failure: The failure that it throws; nil if the context has been closed.
+  func endWait(for failure: UDIFailure?) {
+    self.failure = failure
+    wake()
+  }
+}
+
+extension Node {
+  /// Tells those who wait for the end of this context, or of one above, that an operation has failed here.
+  ///
+  /// - Returns: Whether anybody waits.
+  fileprivate func tell(_ failure: UDIFailure, _ garbage: inout Garbage) -> Bool {
+    var isTold = false
+    for node in andAncestors {
+      guard let end = node.treeLocked.extras?.end.take() else { continue }
+      isTold = isTold || end.isWanted
+      end.endWait(for: failure)
+      garbage.add(end)
+    }
+    return isTold
+  }
+
+  /// A failure of an operation in this context, or in one below, that nobody has been told; nil if there is none.
+  func takeFailure() -> UDIFailure? {
+    for (node, _) in BreadthFirst(self) where node.treeLocked.hasClosers {
+      var failure: UDIFailure?
+      node.treeLocked.providers.forEach { element in
+        for unclosed in element.provider.closer?.unclosed ?? [] where failure == nil {
+          failure = unclosed.operation?.takeFailure()
+        }
+      }
+      if let failure { return failure }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,81 @@
+/// Instances that run as long as their context owns them.
+extension UDIRegistration where Dependency: Sendable {
+  /// Gives each instance that the context owns an operation of its own, for services that run until the context is closed.
+  ///
+  /// ```swift
+  /// context.register(JobQueue.self, lifetime: .context) {
+  ///   JobQueue()
+  /// } onClose: { queue in
+  ///   try await queue.flush()
+  /// }.running { queue in
+  ///   try await queue.run()
+  /// }
+  /// ```
+  ///
+  /// The operation begins when the instance has been made, at the end of the outermost link, or at once for what
+  /// `provide` was given and for instances that exist already. It runs in a task of its own, without the task-local
+  /// values of whoever asked for the instance. Closing the context cancels the operation, awaits its end, and only then
+  /// calls `onClose`: see ``UDIContext/close()``. If the instance is dropped without having been closed, the operation is
+  /// cancelled, and that is reported as ``UDIMisuse/Kind/unclosed``.
+  ///
+  /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws that. If
+  /// nobody waits, it is reported as ``UDIMisuse/Kind/operationFailed``, and closing throws it, too.
+  ///
+  /// Call this where you register, before something is looked up. Under ``UDILifetime/scope``, scopes that have made
+  /// their instance already are left out.
+  ///
+  /// - Parameters:
+  ///   - mayEnd: Whether the operation may end by itself, without an error, before its context is closed.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - operation: The operation. It is given the instance, and runs on its own actor. It should end when its task is
+  ///     cancelled.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider under a lifetime by which a context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
+  @discardableResult
+  public func running(
+    mayEnd: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ operation: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
+  ) -> UDIRegistration {
+    run(Closer.body(operation), mayEnd, at: UDICallSite(fileID, line))
+  }
+}
+
+extension UDIRegistration {
+  /// Does the same as the form for `Sendable` types on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor
+  @discardableResult
+  public func running(
+    mayEnd: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
+    _ operation: @escaping @isolated(any) (Dependency) async throws -> Void
+  ) -> UDIRegistration {
+    let site = UDICallSite(fileID, line)
+    return run(Closer.bodyOnMainActor(operation, site), mayEnd, at: site)
+  }
+
+  private func run(_ body: Closer.Body, _ mayEnd: Bool, at site: UDICallSite) -> UDIRegistration {
+    guard let provider = (entry as? Provider)?.maker else {
+      fatalError("\(site.fileID):\(site.line): `running` was called on a binding; only what a context owns can run.")
+    }
+    if !entry.isRefused(to: askedReach, Dependency.self, at: site) { provider.run(body, mayEnd: mayEnd) }
+    return self
+  }
+}
+
+extension Provider {
+  /// Sets the operation of the instances, and begins it for those that are kept already.
+  fileprivate final func run(_ body: Closer.Body, mayEnd: Bool) {
+    Tree.change { garbage in
+      guard let node else { return garbage.add(body) }
+      let isNew = closer == nil
+      let closer = closer ?? Closer(nil)
+      if let old = closer.operation { garbage.add(old) }
+      (closer.operation, closer.mayEnd) = (body, mayEnd)
+      setCloser(closer)
+      noteCloser(node)
+      if isNew { for instance in [kept] + (caches?.all.map(\.kept?.instance) ?? []) { instance.map(noteUnclosed) } }
+    }
+    beginOperations()
+  }
+}
