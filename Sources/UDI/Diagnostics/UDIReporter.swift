@@ -49,6 +49,9 @@ public struct UDIReporter: Sendable {
   /// The reporter for misuse by the current code: the task's, or that of the process if the task has none.
   package static var current: UDIReporter { scoped.current }
 
+  /// The task's reporter; nil if it has none.
+  static var ofTask: UDIReporter? { scoped.isSetByTask ? scoped.current : nil }
+
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: UDICallSite) {
     report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
   }

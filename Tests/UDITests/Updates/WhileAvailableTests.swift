@@ -88,6 +88,41 @@ import UDI
     withExtendedLifetime((first, second, third)) {}
   }
 
+  @Test("The context is closed: what it owns is closed when the operation has ended, also one of an object below")
+  func closedAfterTheEnd() async throws {
+    let (root, journal, begun) = (root, Journal(), Latch(2))
+    root.provide(Plain(), as: (any Service).self) { _ in journal.add("closed") }
+    let member = Member().attached(to: try root.makeChild(tag: "child"))
+    @Sendable func run(_: any Service) async throws {
+      begun.arrive()
+      try? await untilCancelled()
+      for _ in 0..<100 { await Task.yield() }
+      journal.add("ended")
+    }
+    let tasks = [
+      Task { try await root.whileAvailable((any Service).self, run) },
+      Task { try await member.whileAvailable((any Service).self, run) },
+    ]
+    await begun.wait()
+    try await root.close()
+    #expect(journal.all == ["ended", "ended", "closed"])
+    for task in tasks { await #expect(throws: UDILinkError.self) { try await task.value } }
+  }
+
+  @Test("An operation may close its own context, and a context above")
+  func closesItsContext() async throws {
+    let (root, journal) = (root, Journal())
+    root.provide(Plain(), as: (any Service).self) { _ in journal.add("closed") }
+    let child = try root.makeChild(tag: "child")
+    try await child.whileAvailable((any Service).self) { _ in
+      try await child.close()
+      try await root.close()
+      journal.add("ended")
+    }
+    try await root.close()
+    #expect(journal.all == ["ended", "closed"])
+  }
+
   @Test("The context is closed: the operation ends, and the error says why")
   func closed() async throws {
     let root = root

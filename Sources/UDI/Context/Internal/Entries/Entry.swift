@@ -73,6 +73,10 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The metadata that the registration was given, by which `registrations` can find it.
   var metadata: (any Sendable)? { nil }
 
+  /// Notes that what is being made now is made with the help of this entry: see `Provider.noteHelp`. Call this under the
+  /// tree lock.
+  func noteHelp() {}
+
   /// Removes this entry, which is dead or no longer wanted: a binding from its context, an instance from the provider
   /// that keeps it. Does nothing for a provider or an override. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
@@ -183,6 +187,8 @@ class InstanceEntry: Entry, @unchecked Sendable {
   final var instance: Instance? {
     (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
   }
+
+  override func noteHelp() { if node != nil { maker.noteHelp() } }
 
   override func withdraw(_ garbage: inout Garbage) {
     provider.object.forget(self, &garbage)

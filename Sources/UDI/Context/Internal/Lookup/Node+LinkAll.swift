@@ -26,7 +26,10 @@ extension Node {
         for entry in entries.reversed() {
           if let next = entry.read({ $0.load(for: request.reach, &hasWithdrawn, &garbage) }) { found.append(next) }
         }
-        if !hasWithdrawn { return found }
+        if !hasWithdrawn {
+          if treeLocked.makings > 0 { for (entry, _) in found { entry.noteHelp() } }
+          return found
+        }
         // Another entry might have taken the place of a dead one. It might have a different position in the order, so
         // everything is collected again.
         for (entry, object) in found {

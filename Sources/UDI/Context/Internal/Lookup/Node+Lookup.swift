@@ -79,7 +79,7 @@ extension Node {
         entry.read { $0.withdraw(&garbage) }
         continue
       }
-      if treeLocked.makings > 0 { (entry.object.registeredEntry as? Provider)?.noteHelp() }
+      if treeLocked.makings > 0 { entry.object.noteHelp() }
       if let dependent { UDIRecording.noteUse(of: entry.object, by: dependent, from: self, &garbage) }
       return answer
     }

@@ -101,6 +101,7 @@ final class Closing: Activity, @unchecked Sendable {
     for provider in present {
       garbage.add(provider)
       provider.closer?.isClosing = true
+      for unclosed in provider.closer?.unclosed ?? [] { unclosed.operation?.noteClosing(by: self) }
       if node.treeLocked.hasClosers { providers.append((provider, position)) }
       if let creation = unsafe provider.creation { activities.append(creation) }
       activities += provider.caches?.all.compactMap(\.creation) ?? []
@@ -142,12 +143,11 @@ final class Closing: Activity, @unchecked Sendable {
     return hasEnded
   }
 
-  /// Does the same for an operation that this run has not waited for before. If the time is over, cancels it.
+  /// Does the same for an operation. If the time is over, cancels it.
   ///
   /// - Returns: The operation's error, if it has failed.
   private func error(of operation: Operation) async -> (any Error)? {
-    let number = Tree.change { _ in operation.hasEnded ? nil : operation.add(.activity(self)) }
-    if let number, await !wait(for: operation, number) {
+    if let number = Tree.change({ _ in operation.closingNumber }), await !wait(for: operation, number) {
       operation.cancel(closing: [])
       return UDIUntimelyEnd.notInTime
     }
@@ -223,6 +223,7 @@ final class Closing: Activity, @unchecked Sendable {
     }
     if let close = closer.close {
       let call = Operation(of: provider, ending)
+      Tree.change { _ in call.noteClosing(by: self) }
       call.start(isDetached: false) { try await close.value(instance.value) }
       if let error = await error(of: call) { errors.append(error) }
     }

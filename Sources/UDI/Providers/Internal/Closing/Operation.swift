@@ -15,6 +15,9 @@ final class Operation: Activity, @unchecked Sendable {
   /// What the task runs; nil as soon as it does.
   private var body: (@Sendable () async throws -> Void)?
   private var isCancelled = false
+  /// The number among its waiters of the run of `close()` that ends it. The run enters as soon as it begins: the operation
+  /// may close its own context, and must not wait for that.
+  private(set) var closingNumber: UInt64?
   /// What went wrong, until somebody has been told.
   private(set) var failure: UDIFailure?
 
@@ -29,11 +32,15 @@ final class Operation: Activity, @unchecked Sendable {
 
   /// Starts a task for the operation. Do not call this under a lock.
   ///
-  /// - Parameter isDetached: Whether the task gets none of the task-local values of the current one. What runs for long
-  ///   must not have those of whoever happened to be the first to ask for it.
+  /// - Parameter isDetached: Whether the task gets none of the task-local values of the current one, apart from its
+  ///   reporter. What runs for long must not have those of whoever happened to be the first to ask for it.
   func start(isDetached: Bool, _ body: @escaping @Sendable () async throws -> Void) {
     Tree.change { _ in self.body = body }
-    let run = { @Sendable [self] in end(throwing: await runBody()) }
+    let reporter = UDIReporter.ofTask
+    let run = { @Sendable [self] in
+      guard let reporter else { return end(throwing: await runBody()) }
+      await withReporter(reporter) { end(throwing: await runBody()) }
+    }
     let task = isDetached ? Task.detached(operation: run) : Task(operation: run)
     let isCancelled = Tree.change { _ in
       if !hasEnded { self.task = task }
@@ -71,22 +78,27 @@ final class Operation: Activity, @unchecked Sendable {
   private func end(throwing error: (any Error)?) {
     let (untold, site) = Tree.change { garbage -> (UDIFailure?, UDICallSite?) in
       var error = error
+      let isClosing = isCancelled || closingNumber != nil
       if isCancelled, error is CancellationError { error = nil }
-      if !isCancelled, error == nil, ending == nil, !mayEnd { error = UDIUntimelyEnd.tooEarly }
+      if !isClosing, error == nil, !mayEnd { error = UDIUntimelyEnd.tooEarly }
       let (node, site) = (provider?.node, provider?.site)
-      if let provider, let error {
-        failure = UDIFailure(provider, path: node?.fullPath ?? [], error: error)
+      if let provider {
+        failure = error.map { UDIFailure(provider, path: node?.fullPath ?? [], error: $0) }
         garbage.add(provider)
       }
-      if !isCancelled, ending == nil, let failure, let node, node.tell(failure, &garbage) { self.failure = nil }
+      if !isClosing, let failure, let node, node.tell(failure, &garbage) { self.failure = nil }
       provider = nil
       task = nil
       wake()
-      return (isCancelled || ending != nil ? nil : failure, site)
+      return (isClosing ? nil : failure, site)
     }
     guard let untold, let site else { return }
-    UDIReporter.current.report(.operationFailed, "An operation has failed, and nothing waits for its end: \(untold)", at: site)
+    let message = "An operation has failed, and nobody awaits `untilClosed`: \(untold)"
+    UDIReporter.current.report(.operationFailed, message, at: site)
   }
+
+  /// Lets a run of `close()` wait for the operation. Call this under the tree lock.
+  func noteClosing(by run: Closing) { if !hasEnded { closingNumber = add(.activity(run)) } }
 
   /// Takes what went wrong, to tell it to somebody. Call this under the tree lock.
   func takeFailure() -> UDIFailure? { failure.take() }

@@ -26,6 +26,8 @@ final class Alias: Provider, @unchecked Sendable {
     } catch { throw passOn(error) }
   }
 
+  override func noteHelp() { target.noteHelp() }
+
   /// Returns an instance of the target as this alias's type. Shows it if the target shows the instance.
   ///
   /// - Throws: `ProviderFailure.notConvertible`.

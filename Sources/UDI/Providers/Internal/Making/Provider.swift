@@ -133,6 +133,16 @@ class Provider: Entry, @unchecked Sendable {
   /// Forgets the instance that the provider keeps by itself. Called under the tree lock.
   func forgetKept(_ garbage: inout Garbage) { forget(shown, &garbage) }
 
+  /// Notes that the instance that this thread or task is making now, if the same context will own it, is made with the
+  /// help of this provider's.
+  override func noteHelp() {
+    guard let node, node.closesInOrder, let creation = Creation.present, creation.isInFactory else { return }
+    creation.provider?.read { maker in
+      if maker === self || maker.node != node || maker.helpers.contains(id) { return }
+      maker.extras.helpers.append(id)
+    }
+  }
+
   override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
   /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
   final var replaces: Bool? { fixedExtras?.metadata?.replaces }
@@ -231,16 +241,6 @@ extension Provider {
 
   /// The ids of the providers in the same context with whose help the provider's instances were made.
   final var helpers: [UInt] { unsafe uncheckedExtras?.helpers ?? [] }
-
-  /// Notes that the instance that this thread or task is making now, if the same context will own it, is made with the
-  /// help of this provider's.
-  final func noteHelp() {
-    guard let node, node.closesInOrder, let creation = Creation.present, creation.isInFactory else { return }
-    creation.provider?.read { maker in
-      if maker === self || maker.node != node || maker.helpers.contains(id) { return }
-      maker.extras.helpers.append(id)
-    }
-  }
 
   /// The key of the keepers that scopes have for this provider.
   private final var scopeKey: ScopeKey {

@@ -1,0 +1,227 @@
+import Testing
+
+@testable import UDI
+
+/// `close(because:within:clock:)`: a limit, and how a context ends.
+@Suite(.unlessItHangs) struct CloseLimitTests {
+  private let context = UDIContext(tag: "context")
+  private let journal = Journal()
+  private let clock = ManualClock()
+
+  private func until(_ condition: @Sendable () -> Bool) async { while !condition() { await Task.yield() } }
+
+  private func close(within limit: Duration = .seconds(10)) -> Task<UDICloseError?, Never> {
+    Task { [context, clock] in
+      do {
+        try await context.close(within: limit, clock: clock)
+        return nil
+      } catch { return error as? UDICloseError }
+    }
+  }
+
+  /// Closers in a row, of which some take no notice of anything until they are told to.
+  private func register(_ names: [String], hanging: [String: Latch]) {
+    let journal = journal
+    for name in names {
+      context.provide(name, named: UDIName(name)) { name in
+        journal.add(name)
+        if let latch = hanging[name] {
+          await latch.wait()
+          journal.add("\(name) at last, cancelled: \(Task.isCancelled)")
+        }
+      }
+    }
+  }
+
+  @Test func aCloserThatHangsIsLeftBehindAndTheRestIsCalled() async throws {
+    let (journal, clock, latch) = (journal, clock, Latch())
+    register(["a", "b", "c", "d"], hanging: ["c": latch])
+    let closing = close()
+    await until { journal.all.last == "c" && clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    let error = await closing.value
+    #expect(journal.all == ["d", "c", "b", "a"])
+    #expect(error?.failures.map(\.name) == ["c"] && error?.failures[0].error is UDIUntimelyEnd)
+    #expect("\(try #require(error))".contains("did not end in time"))
+    try await context.close()
+    latch.arrive()
+    await until { journal.all.count == 5 }
+    #expect(journal.all.last == "c at last, cancelled: true")
+    #expect(context.link(String.self, named: "c") == nil)
+  }
+
+  @Test func theRestHasATenthOfTheLimitEach() async throws {
+    let (journal, clock, latches) = (journal, clock, ["a": Latch(), "b": Latch(), "d": Latch()])
+    register(["a", "b", "c", "d"], hanging: latches)
+    let closing = close()
+    await until { journal.all == ["d"] && clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    // The clock takes no notice of cancellation, so the time for "c" is still being measured at first.
+    for (count, sleepers) in [(3, 2), (4, 1)] {
+      await until { journal.all.count == count && clock.sleeperCount == sleepers }
+      clock.advance(by: .seconds(1))
+    }
+    #expect(await closing.value?.failures.map(\.name) == ["d", "b", "a"])
+    for latch in latches.values { latch.arrive() }
+  }
+
+  @Test func withinTheLimitNothingIsCancelled() async throws {
+    register(["a", "b"], hanging: [:])
+    #expect(await close().value == nil)
+    #expect(journal.all == ["b", "a"])
+    // The time that is left does not matter to anybody.
+    clock.advance(by: .seconds(10))
+  }
+
+  @Test func anOperationThatTakesNoNoticeIsLeftBehind() async throws {
+    let (journal, clock, latch) = (journal, clock, Latch())
+    context.provide(1) { _ in journal.add("closed") }.running { _ in
+      journal.add("runs")
+      await latch.wait()
+    }
+    await until { journal.all == ["runs"] }
+    let closing = close()
+    await until { clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    #expect(await closing.value?.failures.map { $0.error is UDIUntimelyEnd } == [true])
+    #expect(journal.all == ["runs", "closed"])
+    latch.arrive()
+  }
+
+  @Test func aFactoryThatTakesNoNoticeIsLeftBehindAndReported() async throws {
+    let (clock, begun, latch, log) = (clock, Latch(), Latch(), MisuseLog())
+    context.register((any Alpha).self, lifetime: .context) {
+      begun.arrive()
+      await latch.wait()
+      return Made()
+    } onClose: { _ in
+      Issue.record("closed after the end")
+    }
+    await withReporter(log.reporter) {
+      let asking = Task { [context] in try await context.obtain((any Alpha).self) }
+      await begun.wait()
+      let closing = close()
+      await until { clock.sleeperCount == 1 }
+      clock.advance(by: .seconds(10))
+      #expect(await closing.value?.failures.map(\.typeName) == ["UDITests.Alpha"])
+      latch.arrive()
+      _ = await asking.result
+      await until { !log.all.isEmpty }
+    }
+    #expect(log.all.map(\.kind) == [.unclosed])
+  }
+
+  @Test func whileAvailableIsLeftBehind() async throws {
+    let (context, clock, latch, begun) = (context, clock, Latch(), Latch())
+    context.provide(Plain(), as: (any Service).self)
+    let running = Task {
+      try await context.whileAvailable((any Service).self) { _ in
+        begun.arrive()
+        await latch.wait()
+      }
+    }
+    await begun.wait()
+    let closing = close()
+    await until { clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    #expect(await closing.value?.failures.map(\.typeName) == ["UDITests.Service"])
+    latch.arrive()
+    await #expect(throws: UDILinkError.self) { try await running.value }
+  }
+
+  @Test func theShortestLimitCounts() async throws {
+    let (context, journal, clock, latch) = (context, journal, clock, Latch())
+    register(["a"], hanging: ["a": latch])
+    let first = Task { try? await context.close() }
+    await until { journal.all == ["a"] }
+    let second = [close(within: .seconds(9)), close(within: .seconds(2))]
+    await until { clock.sleeperCount == 2 }
+    clock.advance(by: .seconds(2))
+    for task in second { #expect(await task.value?.failures.count == 1) }
+    await first.value
+    latch.arrive()
+    clock.advance(by: .seconds(9))
+  }
+
+  // MARK: How it ended
+
+  private struct LogOut: Sendable {}
+
+  private func note(in context: UDIContext) {
+    context.provide(1) { [journal] _ in
+      let text =
+        switch UDIEnding.current {
+        case .closed(let reason): "closed because \(reason.map { "\(type(of: $0))" } ?? "nothing")"
+        case .returned: "returned"
+        case .failed(let error): "failed with \(type(of: error))"
+        case .cancelled: "cancelled"
+        case nil: "nothing"
+        @unknown default: "?"
+        }
+      let later = await Task { UDIEnding.current != nil }.value
+      journal.add(text + (later ? "" : ", and forgotten"))
+    }
+  }
+
+  @Test func onCloseSeesHowItEnded() async throws {
+    #expect(UDIEnding.current == nil)
+    await context.withScope(tag: "1") { note(in: $0) }
+    try? await context.withScope(tag: "2") {
+      note(in: $0)
+      throw OutOfOrder()
+    }
+    let task = Task { [context] in
+      try await context.withScope(tag: "3") {
+        note(in: $0)
+        try await untilCancelled()
+      }
+    }
+    task.cancel()
+    _ = await task.result
+    for reason in [nil, LogOut()] {
+      let scope = try context.makeScope(tag: "4")
+      note(in: try scope.makeChild(tag: "below"))
+      try await scope.close(because: reason)
+    }
+    let scope = try context.makeScope(tag: "5")
+    note(in: scope)
+    try await scope.close()
+    _ = try? await context.makeScope(tag: "6") {
+      note(in: $0)
+      throw OutOfOrder()
+    }
+    #expect(
+      journal.all == [
+        "returned", "failed with OutOfOrder", "cancelled", "closed because nothing", "closed because LogOut",
+        "closed because nothing", "failed with OutOfOrder",
+      ])
+  }
+
+  // MARK: A scope that cannot be set up
+
+  @Test(arguments: [true, false]) func aScopeThatCannotBeSetUpLeavesNothing(_ isCancelled: Bool) async throws {
+    let (context, census) = (context, Census())
+    let task = Task {
+      try await context.makeScope(tag: "session") { scope in
+        scope.register((any Alpha).self, lifetime: .context) {
+          Made("account", census)
+        } onClose: { _ in
+          census.born()
+        }
+        _ = try scope.require((any Alpha).self)
+        if isCancelled { try? await untilCancelled() } else { throw OutOfOrder() }
+      }
+    }
+    if isCancelled { task.cancel() }
+    let result = await task.result
+    #expect(throws: (any Error).self) { try result.get() }
+    do { _ = try result.get() } catch { #expect(isCancelled ? error is CancellationError : error is OutOfOrder) }
+    #expect(census.everBorn == 2 && census.alive == 1 && context.children.isEmpty)
+    let next = try await context.makeScope(tag: "session") { $0.provide(1) }
+    #expect(next.tag == "session" && next.isScope && next.link(Int.self) == 1)
+    try await context.close()
+    await #expect(throws: UDITreeError.self) {
+      try await context.makeScope(tag: "late") { _ in Issue.record("was set up") }
+    }
+  }
+}

@@ -1,0 +1,323 @@
+import Testing
+@testable import UDI
+
+@MainActor private protocol Ticker: AnyObject {}
+@MainActor private final class MainTicker: Ticker {}
+
+private enum Locals {
+  @TaskLocal static var asker = "nobody"
+}
+
+/// What a context owns may run.
+@Suite(.unlessItHangs) struct RunningTests {
+  private let context = UDIContext(tag: "context")
+  private let journal = Journal()
+
+  /// Registers a service that runs until it is cancelled.
+  private func register(_ name: UDIName, lifetime: UDILifetime = .context, in place: UDIContext? = nil) {
+    let journal = journal
+    (place ?? context).register((any Alpha).self, named: name, lifetime: lifetime) { context in
+      Made("\(name) in \(context.tag)")
+    } onClose: { _ in
+      journal.add("\(name) closed")
+    }.running { _ in
+      journal.add("\(name) runs")
+      do { try await untilCancelled() } catch {
+        journal.add("\(name) ends")
+        throw error
+      }
+    }
+  }
+
+  private func until(_ condition: @Sendable () -> Bool) async { while !condition() { await Task.yield() } }
+  private func until(_ entry: String) async {
+    let journal = journal
+    await until { journal.all.contains(entry) }
+  }
+
+  // MARK: Beginning and ending
+
+  @Test func itRunsFromTheMakingToTheClosing() async throws {
+    register("a")
+    #expect(journal.all.isEmpty)
+    _ = try context.require((any Alpha).self, named: "a")
+    await until("a runs")
+    try await context.close()
+    #expect(journal.all == ["a runs", "a ends", "a closed"])
+  }
+
+  @Test func whatWasNeverMadeDoesNotRun() async throws {
+    register("a")
+    try await context.close()
+    #expect(journal.all.isEmpty)
+  }
+
+  @Test func whatIsProvidedRunsAtOnceAndAfterAReset() async throws {
+    let (journal, made) = (journal, Made("given"))
+    context.provide(made, as: (any Alpha).self).running { service in
+      journal.add("\(service === made) runs")
+      try await untilCancelled()
+    }
+    await until("true runs")
+    context.reset()
+    #expect(context.link((any Alpha).self) === made)
+    try await context.close()
+    #expect(journal.all == ["true runs"])
+  }
+
+  @Test func whatExistsAlreadyRunsAtOnce() async throws {
+    let journal = journal
+    let registration = context.register((any Alpha).self, lifetime: .context) { Made() }
+    _ = context.link((any Alpha).self)
+    registration.running { _ in
+      journal.add("runs")
+      try? await untilCancelled()
+      journal.add("ends")
+    }
+    await until("runs")
+    try await context.close()
+    #expect(journal.all == ["runs", "ends"])
+  }
+
+  @Test func asynchronousFactoriesAndArgumentsToo() async throws {
+    let journal = journal
+    context.register((any Alpha).self, lifetime: .context) { (_, label: String) async throws in
+      await Task.yield()
+      return Made(label)
+    }.running { service in
+      journal.add("\((service as? Made)?.label ?? "")")
+      try await untilCancelled()
+    }
+    _ = try await context.obtain((any Alpha).self, with: "1")
+    _ = try await context.obtain((any Alpha).self, with: "2")
+    _ = try await context.obtain((any Alpha).self, with: "1")
+    await until { journal.all.count == 2 }
+    try await context.close()
+    #expect(journal.all.sorted() == ["1", "2"])
+  }
+
+  @Test func itBeginsWhenTheLinkEnds() async throws {
+    let journal = journal
+    context.register((any Alpha).self, lifetime: .context) {
+      Made()
+    } onCreate: { _, _ in
+      journal.add("created")
+    }.running { _ in
+      journal.add("runs")
+      try await untilCancelled()
+    }
+    _ = context.link((any Alpha).self)
+    await until("runs")
+    #expect(journal.all == ["created", "runs"])
+    try await context.close()
+  }
+
+  @Test func eachScopeRunsItsOwn() async throws {
+    register("a", lifetime: .scope)
+    try await context.withScope(tag: "1") { scope in
+      let made = try scope.require((any Alpha).self, named: "a") as? Made
+      #expect(made?.label == "a in 1")
+      await until("a runs")
+    }
+    #expect(journal.all == ["a runs", "a ends", "a closed"])
+    try await context.withScope(tag: "2") { scope in _ = try scope.require((any Alpha).self, named: "a") }
+    #expect(journal.all.count > 4 && journal.all.suffix(1) == ["a closed"])
+  }
+
+  @Test @MainActor func onTheMainActor() async throws {
+    let context = UDIContext(tag: "main")
+    let hasRun = Locked(false)
+    context.register((any Ticker).self, lifetime: .context) {
+      MainTicker()
+    }.running { ticker in
+      MainActor.assertIsolated()
+      _ = ticker
+      hasRun.withLock { $0 = true }
+      try await untilCancelled()
+    }
+    _ = context.link((any Ticker).self)
+    await until { hasRun.withLock { $0 } }
+    try await context.close()
+  }
+
+  @Test func itHasNoValuesOfWhoeverAsks() async throws {
+    let journal = journal
+    context.register((any Alpha).self, lifetime: .context) {
+      Made()
+    }.running(mayEnd: true) { _ in
+      journal.add(Locals.asker)
+    }
+    try Locals.$asker.withValue("somebody") { _ = try context.require((any Alpha).self) }
+    await until { !journal.all.isEmpty }
+    #expect(journal.all == ["nobody"])
+    try await context.close()
+  }
+
+  // MARK: Failing
+
+  private func registerFailing(in place: UDIContext, when go: Latch, _ error: (any Error)? = OutOfOrder()) {
+    place.register((any Beta).self, lifetime: .context) {
+      Made()
+    }.running { _ in
+      await go.wait()
+      if let error { throw error }
+    }
+    _ = place.link((any Beta).self)
+  }
+
+  @Test func aFailureIsToldToThoseWhoWaitAboveAndOnlyToThem() async throws {
+    let (child, go) = (try context.makeScope(tag: "child"), Latch())
+    registerFailing(in: child, when: go)
+    let (_, reports) = try await MisuseLog.during {
+      let waiting = [context, child].map { context in Task { try await context.untilClosed() } }
+      let (root, branch) = (context, child)
+      await until { root.isAwaited && branch.isAwaited }
+      go.arrive()
+      for task in waiting {
+        let failure = await #expect(throws: UDIFailure.self) { try await task.value }
+        #expect(failure?.error is OutOfOrder && failure?.fullPath == ["context", "child"])
+        #expect(failure?.typeName == "UDITests.Beta")
+      }
+      try await context.close()
+    }
+    #expect(reports.isEmpty)
+  }
+
+  @Test func ifNobodyWaitsItIsReportedAndKeptForTheNextOne() async throws {
+    let log = MisuseLog()
+    try await withReporter(log.reporter) {
+      let go = Latch()
+      registerFailing(in: context, when: go, nil)
+      go.arrive()
+      await until { !log.all.isEmpty }
+      #expect(log.all.map(\.kind) == [.operationFailed] && log.all[0].message.contains("mayEnd"))
+      let failure = await #expect(throws: UDIFailure.self) { try await context.untilClosed() }
+      #expect(failure?.error is UDIUntimelyEnd)
+      try await context.close()
+      try await context.untilClosed()
+    }
+    #expect(log.all.count == 1)
+  }
+
+  @Test func whatNobodyWasToldClosingThrows() async throws {
+    let log = MisuseLog()
+    await withReporter(log.reporter) {
+      let go = Latch()
+      registerFailing(in: context, when: go)
+      go.arrive()
+      await until { !log.all.isEmpty }
+      let error = await #expect(throws: UDICloseError.self) { try await context.close() }
+      #expect(error?.failures.count == 1 && error?.failures[0].error is OutOfOrder)
+    }
+  }
+
+  @Test func whatIsThrownOnCancellationIsThrownByClose() async throws {
+    context.register((any Beta).self, lifetime: .context) {
+      Made()
+    }.running { _ in
+      try? await untilCancelled()
+      throw OutOfOrder()
+    }
+    _ = context.link((any Beta).self)
+    let error = await #expect(throws: UDICloseError.self) { try await context.close() }
+    #expect(error?.failures.map { $0.error is OutOfOrder } == [true])
+  }
+
+  @Test func waitingEndsWithTheContextOrTheTask() async throws {
+    let context = context
+    let (waiting, cancelled) = (Task { try await context.untilClosed() }, Task { try await context.untilClosed() })
+    await until { context.isAwaited }
+    cancelled.cancel()
+    await #expect(throws: CancellationError.self) { try await cancelled.value }
+    try await context.close()
+    try await waiting.value
+    try await context.untilClosed()
+  }
+
+  // MARK: Circles
+
+  @Test func itMayCloseItsOwnContext() async throws {
+    let (context, journal) = (context, journal)
+    context.register((any Alpha).self, lifetime: .context) {
+      Made()
+    } onClose: { _ in
+      try await context.untilClosed()
+      journal.add("closed")
+    }.running { _ in
+      try await context.close()
+      journal.add("asked to close")
+    }
+    _ = context.link((any Alpha).self)
+    try await context.untilClosed()
+    #expect(Set(journal.all) == ["closed", "asked to close"])
+  }
+
+  @Test func twoThatCloseTheirContextsWaitForNeitherThemselvesNorOneAnother() async throws {
+    let contexts = try ["1", "2"].map { try context.makeScope(tag: $0) }
+    let both = Latch(2)
+    for (index, place) in contexts.enumerated() {
+      place.register((any Alpha).self, lifetime: .context) {
+        Made()
+      }.running(mayEnd: true) { _ in
+        both.arrive()
+        await both.wait()
+        try await contexts[1 - index].close()
+      }
+      _ = place.link((any Alpha).self)
+    }
+    for place in contexts { try await place.untilClosed() }
+    try await context.close()
+  }
+
+  // MARK: Without closing
+
+  @Test func whatIsDroppedIsCancelledAndReported() async throws {
+    for drop in [{ $0.reset() }, { $0.unregister((any Alpha).self, named: "a") }] as [(UDIContext) -> Void] {
+      let place = UDIContext(tag: "place")
+      register("a", in: place)
+      _ = place.link((any Alpha).self, named: "a")
+      let (_, reports) = MisuseLog.during { drop(place) }
+      #expect(reports.map(\.kind) == [.unclosed])
+      await until("a ends")
+    }
+  }
+
+  @Test func whatGoesWithItsContextIsCancelledAndReported() async throws {
+    let log = MisuseLog()
+    await withReporter(log.reporter) {
+      var place: UDIContext? = UDIContext(tag: "place")
+      register("a", in: place)
+      _ = place?.link((any Alpha).self, named: "a")
+      place = nil
+      await until("a ends")
+    }
+    #expect(log.all.map(\.kind) == [.unclosed])
+  }
+
+  @Test func tenThousandSessionsLeaveNothing() async throws {
+    let census = Census()
+    context.register((any Alpha).self, lifetime: .scope) {
+      Made("service", census)
+    }.running { _ in
+      try await untilCancelled()
+    }
+    for number in 0..<(isUnderThreadSanitizer ? 500 : 10_000) {
+      await context.withScope(tag: "\(number)") { scope in _ = scope.link((any Alpha).self) }
+      try #require(census.alive == 0, "session \(number) left its service")
+    }
+    #expect(context.children.isEmpty)
+  }
+
+  @Test func theLifetimeMustOwn() async {
+    await #expect(processExitsWith: .failure) {
+      let context = UDIContext(tag: "context")
+      context.register((any Alpha).self) { Made() }.running { _ in }
+      withExtendedLifetime(context) {}
+    }
+  }
+}
+
+extension UDIContext {
+  /// Whether a call of `untilClosed` waits.
+  fileprivate var isAwaited: Bool { change { node, _ in node.treeLocked.extras?.end?.isWanted == true } }
+}
