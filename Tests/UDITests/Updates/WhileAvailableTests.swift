@@ -93,15 +93,15 @@ import UDI
     let (root, journal, begun) = (root, Journal(), Latch(2))
     root.provide(Plain(), as: (any Service).self) { _ in journal.add("closed") }
     let member = Member().attached(to: try root.makeChild(tag: "child"))
-    @Sendable func run(_: any Service) async throws {
+    @Sendable func run(_: any Service) async {
       begun.arrive()
       try? await untilCancelled()
       for _ in 0..<100 { await Task.yield() }
       journal.add("ended")
     }
     let tasks = [
-      Task { try await root.whileAvailable((any Service).self, run) },
-      Task { try await member.whileAvailable((any Service).self, run) },
+      Task { try await root.whileAvailable((any Service).self) { await run($0) } },
+      Task { try await member.whileAvailable((any Service).self) { await run($0) } },
     ]
     await begun.wait()
     try await root.close()
