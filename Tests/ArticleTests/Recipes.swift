@@ -56,9 +56,16 @@ nonisolated private final class LiveSession: UDIObject, Session {
   let user: String
   init(user: String) { self.user = user }
   func didAttachContext() {
-    if let home = attachedContext?.parent { multiBind(self, as: (any Session).self, in: [home]) }
+    if let home = attachedContext?.parent {
+      multiBind(self, as: (any Session).self, named: UDIName(user), in: [home])
+    }
   }
 }
+nonisolated private final class Timeline: Sendable {
+  static func load() async throws -> Timeline { Timeline() }
+}
+nonisolated private struct LogOut: Sendable {}
+nonisolated private struct Offline: Error {}
 nonisolated private final class TitleBar: UDIFinalObject, Sendable {
   let _attachedContext = UDIAttachment()
 }
@@ -258,29 +265,74 @@ struct Recipes {
     #expect(AppContext.children.isEmpty)
   }
 
-  @Test func aSessionThatOthersFollow() async throws {
+  @MainActor final class Account {
+    let scope: UDIContext
+    private(set) var loggingOut: Task<Void, Never>?
+    private(set) var failure: (any Error)?
+    init(scope: UDIContext) { self.scope = scope }
+
+    func logOut() {
+      loggingOut = loggingOut ?? Task {
+        do { try await scope.close(because: LogOut(), within: .seconds(5)) } catch { failure = error }
+      }
+    }
+  }
+
+  @Test func aSessionFromLogInToLogOut() async throws {
     let home = context
     let screen = TitleBar().attached(to: try home.makeChild(tag: "screen"))
     let (titles, continuation) = AsyncStream.makeStream(of: String.self)
     let show: @Sendable (String) -> Void = { continuation.yield($0) }
     let following = Task {
-      for await session in screen.updates(of: (any Session).self) {
-        show(session == nil ? "Log in" : "Log out")
+      for await sessions in screen.updates(ofAll: (any Session).self) {
+        show(sessions.isEmpty ? "Log in" : "Log out")
       }
     }
     var shown = titles.makeAsyncIterator()
     #expect(await shown.next() == "Log in")
-    let scope = try home.makeScope(tag: "session")
-    scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
-    #expect(await shown.next() == "Log out")
-    let held = try screen.require((any Session).self)
-    #expect(try held.user == "Ann" && scope.require((any Session).self) === held)
-    try await scope.close()
-    try #require(screen.linkInLine((any Session).self) == nil && home.linkAll((any Session).self).isEmpty)
-    #expect(await shown.next() == "Log in")
+    // A failure leaves nothing.
+    await #expect(throws: Offline.self) {
+      try await home.makeScope(tag: "session") { scope in
+        scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
+        throw Offline()
+      }
+    }
+    #expect(home.children.map(\.tag) == ["screen"] && home.linkAll((any Session).self).isEmpty)
+    let scope = try await home.makeScope(tag: "session") { scope in
+      scope.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
+      try await scope.warmUp()
+      scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
+    }
+    while await shown.next() != "Log out" {}
+    #expect(scope.link(Timeline.self) != nil)
+    let held = try scope.require((any Session).self)
+    // Two at once: the second does not take the place of the first.
+    let other = try await home.makeScope(tag: "session") { scope in
+      scope.provide(LiveSession(user: "Bob"), as: (any Session).self)
+    }
+    #expect(Set(home.linkAll((any Session).self).map(\.user)) == ["Ann", "Bob"])
+    try await other.close()
+    #expect(screen.linkAll((any Session).self).map(\.user) == ["Ann"])
+    // A screen opens while the session is being closed.
+    try await scope.close(because: LogOut())
+    let late = TitleBar().attached(to: scope)
+    let error = #expect(throws: UDILinkError.self) { try late.require((any Session).self) }
+    #expect(error?.cause == .contextClosed(fullPath: ["session"]))
+    try #require(home.linkAll((any Session).self).isEmpty)
+    while await shown.next() != "Log in" {}
     following.cancel()
     await following.value
     withExtendedLifetime(held) {}
+  }
+
+  @Test @MainActor func closingFromAButton() async throws {
+    let scope = try context.makeScope(tag: "session")
+    scope.provide(1) { _ in throw Offline() }
+    let account = Account(scope: scope)
+    account.logOut()
+    account.logOut()
+    await account.loggingOut?.value
+    #expect((account.failure as? UDICloseError)?.failures.count == 1 && context.children.isEmpty)
   }
 
   @Test(.ownAppContext) func liveValues() throws {

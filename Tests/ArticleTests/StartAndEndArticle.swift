@@ -18,8 +18,21 @@ struct StartAndEndArticle {
   }
   final class Transaction: Sendable {
     static let ended = Mutex(false)
+    static let hasCommitted = Mutex(false)
     func run(_ statement: String) async throws {}
     func end() async { Self.ended.withLock { $0 = true } }
+    func commit() async throws { Self.hasCommitted.withLock { $0 = true } }
+    func rollBack() async {}
+  }
+  actor JobQueue {
+    private(set) var isFlushed = false
+    private var stopping: CheckedContinuation<Void, any Error>?
+    func run() async throws { try await withCheckedThrowingContinuation { stopping = $0 } }
+    func fail() async {
+      while stopping == nil { await Task.yield() }
+      stopping?.resume(throwing: CancellationError())
+    }
+    func flush() { isFlushed = true }
   }
   struct Request: Sendable { let user: String }
   nonisolated final class Receipt: Sendable {
@@ -61,6 +74,58 @@ struct StartAndEndArticle {
     try await root.close()
     #expect((database as? PostgresDatabase)?.isOpen.withLock { $0 } == false)
     #expect(root.link((any Mailer).self) == nil)
+  }
+
+  @Test func aLimitAndHowItEnded() async throws {
+    let root = UDIContext(tag: "root")
+    root.register((any Database).self, lifetime: .context) { () async throws in PostgresDatabase() }
+    root.register(Transaction.self, lifetime: .scope) { context in
+      try await context.obtain((any Database).self).begin()
+    } onClose: { transaction in
+      if case .returned = UDIEnding.current { try await transaction.commit() } else { await transaction.rollBack() }
+    }
+    _ = try? await root.withScope(tag: "request") { scope in
+      _ = try await scope.obtain(Transaction.self)
+      throw CancellationError()
+    }
+    #expect(!Transaction.hasCommitted.withLock { $0 })
+    try await root.withScope(tag: "request") { scope in _ = try await scope.obtain(Transaction.self) }
+    #expect(Transaction.hasCommitted.withLock { $0 })
+    try await root.close(within: .seconds(10))
+  }
+
+  @Test func whatRuns() async throws {
+    let root = UDIContext(tag: "root")
+    @Sendable func run() async throws {
+      root.register(JobQueue.self, lifetime: .context) {
+        JobQueue()
+      } onClose: { queue in
+        await queue.flush()
+      }.running { queue in
+        try await queue.run()
+      }
+      try await root.warmUp()
+      try await root.untilClosed()
+    }
+    // A failure is reported if it comes before the program waits.
+    try await withReporter(.silent) {
+      let program = Task { try await run() }
+      while root.link(JobQueue.self) == nil { await Task.yield() }
+      let queue = try root.require(JobQueue.self)
+      await queue.fail()
+      await #expect(throws: UDIFailure.self) { try await program.value }
+      try await root.close()
+      #expect(await queue.isFlushed)
+    }
+  }
+
+  @Test func aScopeThatIsSetUp() async throws {
+    let (root, account) = (UDIContext(tag: "root"), 5)
+    let session = try await root.makeScope(tag: "session") { session in
+      session.provide(account)
+      try await session.warmUp()
+    }
+    #expect(session.link(Int.self) == 5)
   }
 
   #if hasFeature(InferSendableFromCaptures)

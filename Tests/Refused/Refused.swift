@@ -274,7 +274,7 @@ nonisolated func allowedOptionals<Value>(
 // swift-format-ignore
 func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {
   switch error { case .duplicateTag, .cycle, .closed: break }  // refused: may have additional unknown values
-  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed: break }  // refused: may have additional unknown values
+  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed: break }  // refused: may have additional unknown values
   switch step { case .object, .provider, .missing: break }  // refused: may have additional unknown values
   switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
   switch error {
@@ -282,7 +282,7 @@ func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkEr
   @unknown default: break
   }
   switch misuse {
-  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed: break
+  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed: break
   @unknown default: break
   }
   switch step {

@@ -8,6 +8,7 @@
 ///   if case .returned = UDIEnding.current { try await transaction.commit() } else { try await transaction.rollBack() }
 /// }
 /// ```
+@nonexhaustive
 public enum UDIEnding: Sendable {
   /// `close()` was called, with a reason or without one.
   case closed(because: (any Sendable)? = nil)
@@ -29,6 +30,7 @@ public enum UDIEnding: Sendable {
 }
 
 /// What is wrong with an operation or a closer that has thrown no error of its own.
+@nonexhaustive
 public enum UDIUntimelyEnd: Error, Sendable {
   /// The operation has ended before its context was closed.
   case tooEarly
