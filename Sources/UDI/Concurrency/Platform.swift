@@ -37,12 +37,14 @@ func currentStack() -> Range<UInt> {
       // For the first thread, musl knows only the part of the stack that has been used so far.
       if isFirstThread { return unknown }
     #endif
-    var attributes = pthread_attr_t()
-    guard unsafe pthread_getattr_np(pthread_self(), &attributes) == 0 else { return unknown }
-    defer { unsafe _ = pthread_attr_destroy(&attributes) }
+    // The type's initialiser is not used: under Linux, it belongs to the module Dispatch if that was imported first.
+    let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+    defer { unsafe attributes.deallocate() }
+    guard unsafe pthread_getattr_np(pthread_self(), attributes) == 0 else { return unknown }
+    defer { unsafe _ = pthread_attr_destroy(attributes) }
     var low: UnsafeMutableRawPointer?
     var size = 0
-    guard unsafe pthread_attr_getstack(&attributes, &low, &size) == 0 else { return unknown }
+    guard unsafe pthread_attr_getstack(attributes, &low, &size) == 0 else { return unknown }
     let start = UInt(bitPattern: low)
     return start..<start + UInt(size)
   #endif
