@@ -105,12 +105,11 @@ extension Node {
     }
   }
 
-  /// For each key that this node has a slot for, adds this node to the slot of `parent`, removes it there, or changes
-  /// its rank there. Then updates the nodes above `parent`. Does nothing for a scope, because nodes above a scope do
-  /// not see what is in it.
+  /// For each key that this node has a slot for, adds this node to the slot of `parent`, or removes it there. Then
+  /// updates the nodes above `parent`. Does nothing for a scope, because nodes above a scope do not see what is in it.
   ///
   /// - Parameters:
-  ///   - parent: The parent that gains, loses or reorders this node.
+  ///   - parent: The parent that gains or loses this node.
   ///   - old: This node's previous sequence number in the parent; nil if it is new there.
   ///   - new: This node's new sequence number in the parent; nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {
