@@ -113,6 +113,6 @@ extension UDIAttachment {
     if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {
       try context.finish(answer, request, isRequired: true, for: owner, into: memory)
-    } catch { throw explained(error, for: owner, at: request.site) }
+    } catch { throw origin.seen(error, at: request.site) }
   }
 }
