@@ -14,7 +14,7 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// The first type that was seen with this text. A few types have the same text as others, for example `((() -> Void)
   /// -> Void).self` and `((@escaping () -> Void) -> Void).self`. They have one key, but a value that was stored as one
   /// of them must not be read as the other without a cast.
-  let metatype: ObjectIdentifier
+  let firstType: Any.Type
   /// How many watchers find all dependencies of this type. Guarded by the tree lock.
   @exclusivity(unchecked) nonisolated(unsafe) var followers = 0
   /// How many `NamedKey`s of this type exist. While there are none, `linkAll` does not look for dependencies with
@@ -35,12 +35,9 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // `id` is an address without its lowest four bits, so it does not have this bit. The ids of all other keys have a
   // higher one.
   var idOfAllKeys: UInt64 { id | Self.scopeBit >> 1 }
-  /// The type whose metatype is `metatype`.
-  // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.
-  var firstType: Any.Type { unsafe unsafeBitCast(metatype, to: Any.Type.self) }
 
-  init(_ metatype: ObjectIdentifier) {
-    self.metatype = metatype
+  init(_ type: Any.Type) {
+    firstType = type
     super.init(id: nil)
   }
 

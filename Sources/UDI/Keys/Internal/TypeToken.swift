@@ -37,7 +37,7 @@ struct TypeToken {
   /// The id of the key that has this type and no name.
   @inline(__always) private var id: UInt64 { UInt64(word >> 4) }
 
-  /// Whether this type is the one that is recorded for its key (`TypeIdentity.metatype`). Bindings under the key are
+  /// Whether this type is the one that is recorded for its key (`TypeIdentity.firstType`). Bindings under the key are
   /// normally stored as the recorded type, so their stored words can be used without a cast.
   @inline(__always) var isExact: Bool { word & WantedType.exactFacts == WantedType.exactFacts }
 
@@ -51,7 +51,7 @@ struct TypeToken {
 extension TypeToken {
   init(_ identity: TypeIdentity, _ type: Any.Type) {
     var facts = WantedType.constantFacts
-    if identity.metatype == ObjectIdentifier(type) { facts |= WantedType.exactFacts }
+    if identity.firstType == type { facts |= WantedType.exactFacts }
     if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
     let address = Unretained(identity).address
     precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
@@ -186,30 +186,29 @@ extension TypeTable {
 
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeToken {
-    let metatype = ObjectIdentifier(type)
     // Computing the text takes longer than everything else, so it is done only if necessary, and before the lock is
     // taken.
     let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
     return lock.withLock {
       if let found = find(type) { return found }
-      let identity = text.map { sharedIdentity($0, metatype) } ?? TypeIdentity(metatype)
+      let identity = text.map { sharedIdentity($0, type) } ?? TypeIdentity(type)
       // The identity is never released.
       Unretained(identity).retain()
       let token = TypeToken(identity, type)
-      withRoom().insert(UInt(bitPattern: metatype), token.word)
+      withRoom().insert(UInt(bitPattern: ObjectIdentifier(type)), token.word)
       unsafe count += 1
       return token
     }
   }
 
   /// Finds or makes the identity of the given type, which might have the same text as others. Call this under `lock`.
-  private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
+  private static func sharedIdentity(_ text: String, _ type: Any.Type) -> TypeIdentity {
     var hash = UInt64(bitPattern: Int64(text.hashValue))
     while let found = unsafe byHash[hash] {
       if found.text == text { return found }
       hash &+= 1
     }
-    let new = TypeIdentity(metatype)
+    let new = TypeIdentity(type)
     unsafe byHash[hash] = new
     return new
   }
