@@ -49,17 +49,9 @@ extension Node {
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
       // If a node is visited alone, only its own keys count, but its slots also contain the keys of the nodes below.
-      $0.forEachOwnKey(add)
+      $0.allEntries.forEach { add($0.key) }
     }
     return keys
-  }
-
-  /// Calls `body` with the key of each binding, provider and override of this node itself, sometimes more than once
-  /// with the same key.
-  private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
-    treeLocked.bindings.forEachEntry { body($0.binding.key) }
-    treeLocked.providers.forEach { body($0.provider.key) }
-    if hasOverrides { treeLocked.extras?.overrides.forEach { body($0.key) } }
   }
 }
 
