@@ -67,7 +67,9 @@ extension UDIAttachment {
     var isOwned = false
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       isOwned = true
-      if context?.leads(to: owner) ?? false { leadsToOwner = true }
+      if let context, context.withNode({ node in owner.withNode { $0.andAncestors.contains(node) } }) {
+        leadsToOwner = true
+      }
       garbage.add(owner, .anywhere)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)
@@ -117,12 +119,5 @@ extension UDIAttachment {
     guard let present = lock.withLock({ unsafe attached }) else { return }
     store(present, &garbage)
     garbage.add(present)
-  }
-}
-
-extension UDIContext {
-  /// Whether this context is the other one or is above it. Called under the tree lock.
-  fileprivate func leads(to other: UDIContext) -> Bool {
-    withNode { node in other.withNode { $0.andAncestors.contains(node) } }
   }
 }
