@@ -35,10 +35,19 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // `id` is an address without its lowest four bits, so it does not have this bit. The ids of all other keys have a
   // higher one.
   var idOfAllKeys: UInt64 { id | Self.scopeBit >> 1 }
+  /// The word of the type's token. Written only in `init`.
+  @exclusivity(unchecked) private var uncheckedToken: UInt = 0
+  var token: UInt { unsafe uncheckedToken }
+  /// The address of the next identity in a list of `TypeTable`; 0 if this is the last one.
+  let next: UInt
 
-  init(_ type: Any.Type) {
+  /// - Parameter original: The identity that was made for an earlier type with the same text. If there is one, its key
+  ///   is that of both types, and the new identity is only in the table.
+  init(_ type: Any.Type, original: TypeIdentity?, next: UInt) {
     firstType = type
+    self.next = next
     super.init(id: nil)
+    unsafe uncheckedToken = TypeToken(original ?? self, type).word
   }
 
   /// Finds or makes the identity of the given type.
