@@ -36,7 +36,10 @@ extension UDIAttachment {
   ///     nil, or a context that has ended or is being closed.
   ///   - site: The call, or the registration, that attaches the object, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
-    if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, at: site, &garbage) }
+    if AuditNotice.isOn, let context {
+      if let present = self.context { AuditNotice.note(object, isNew: false, in: present, attachment: self, &garbage) }
+      AuditNotice.note(object, isNew: true, in: context, attachment: self, at: site, &garbage)
+    }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
