@@ -116,14 +116,6 @@ extension UDIContext {
     }
   }
 
-  /// The first and, if need be, the fourth step of `complete`, for callers that do the rest themselves. Never answers
-  /// `undecided`.
-  func answer(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    let answer = attempt(request, into: memory)
-    guard case .undecided = answer else { return answer }
-    return locate(request, mustMake: false, for: nil, into: memory)
-  }
-
   /// The fourth step of `complete`: see `Node.locate`.
   @inline(never)
   private func locate(
@@ -173,16 +165,6 @@ extension UDIContext {
         try unsafe takeInstance(of: entry, request, with: nil, into: InstanceMemory($0))
       }
     } catch { report(error, from: entry, request) }
-    return found
-  }
-
-  /// Returns the instance of an entry that `answer` has found. If the entry has been removed in the meantime, looks
-  /// again. If the instance cannot be made, reports why.
-  func make<Dependency>(_ entry: Entry, _ request: LookupRequest) -> Dependency? {
-    var found: Dependency?
-    try? unsafe withUnsafeMutablePointer(to: &found) {
-      try unsafe complete(.provided(entry), request, reports: true, into: InstanceMemory($0))
-    }
     return found
   }
 
