@@ -40,11 +40,6 @@ package final class RecordedUse {
     let address = attachment?.address ?? Unretained(dependent).address
     return (ObjectIdentifier(dependent), address, node, description)
   }
-
-  /// Whether the dependent or the dependency is gone.
-  fileprivate func isStale(_ garbage: inout Garbage) -> Bool {
-    sighting(&garbage) == nil || garbage.held(entry)?.node == nil
-  }
 }
 
 /// What `RecordedUse.sighting` returns.
@@ -79,18 +74,14 @@ extension UDIRecording {
       // The record might be that of a dependent that has been released, and whose address is in use again.
       if garbage.held(present.entry) === entry, present.dependent != nil { return }
     } else if unsafe uses.count >= capacityOfUses {
-      dropUses(&garbage)
+      // Drops all records whose dependent or dependency is gone, and then the oldest, until at least a quarter of the
+      // capacity is free.
+      let present = uses().filter { $0.sighting(&garbage) != nil && garbage.held($0.entry)?.node != nil }
+      unsafe uses = ObjectTable()
+      for use in present.suffix(capacityOfUses * 3 / 4) { unsafe uses[use.id] = use }
     }
     unsafe lastUse += 1
     unsafe uses[id] = RecordedUse(of: entry, by: dependent, id: id, number: lastUse)
-  }
-
-  /// Drops all records whose dependent or dependency is gone, and then the oldest, until at least a quarter of the
-  /// capacity is free.
-  private static func dropUses(_ garbage: inout Garbage) {
-    let kept = uses().filter { !$0.isStale(&garbage) }.suffix(capacityOfUses * 3 / 4)
-    unsafe uses = ObjectTable()
-    for use in kept { unsafe uses[use.id] = use }
   }
 }
 
