@@ -155,13 +155,7 @@ private final class NeedsCheck {
 
 extension UDIContext {
   /// The providers of this context, in the order of registration.
-  var providers: [Provider] {
-    change { node, _ in
-      var providers: [Provider] = []
-      node.treeLocked.providers.forEach { providers.append($0.provider) }
-      return providers.inOrder { UInt64($0.serial) }
-    }
-  }
+  var providers: [Provider] { change { node, _ in node.allProviders } }
 
   /// The providers above this scope that make an instance for each scope.
   var providersOfScopesAbove: [Provider] {
