@@ -56,8 +56,8 @@ extension AuditNotice {
   }
 
   /// Sends a notice of an object and the context that it is attached to, or is about to be attached to; or of a context
-  /// that has been made or moved. A context does not know which objects are attached to it, so a notice is sent whenever
-  /// an object binds itself or is attached.
+  /// that has been made or moved. A context does not know which objects are attached to it, so a notice is sent
+  /// whenever an object binds itself or is attached.
   @inline(never)
   static func note(
     _ object: AnyObject, isNew: Bool, in context: UDIContext, attachment: UDIAttachment? = nil,

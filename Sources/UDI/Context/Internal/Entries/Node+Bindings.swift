@@ -41,7 +41,8 @@ extension Node {
     visit(search, branch: { $0.shared.slots.find(key)?.element.state.best }, alone: { $0.ownEntry(key) })
   }
 
-  /// The entry that a lookup finds first. Withdraws dead entries that come before it. The garbage keeps the entry alive.
+  /// The entry that a lookup finds first. Withdraws dead entries that come before it. The garbage keeps the entry
+  /// alive.
   func nearestLiveEntry(_ key: UInt64, _ search: UDISearch, _ garbage: inout Garbage) -> Entry? {
     while let entry = nearestEntry(key, search)?.object {
       garbage.add(entry)
