@@ -136,12 +136,20 @@ extension ContiguousArray {
 typealias RankedChild = (rank: Rank, node: Node)
 
 /// The rank of a child among those children of a node that have a slot for one key. Ranks are ordered by the depth of
-/// the child's slot, then by the child's `sequence`.
+/// the child's slot, then by the child's `sequence`. A rank takes one word, because every change compares and moves
+/// ranks.
+///
+/// The depth has 20 bits, so children that lead to entries more than a million levels down count as equally far. The
+/// sequence number has the other 44 bits, enough for the 17 million million children that one context can ever have.
 struct Rank: Comparable {
-  let depth: UInt32
-  let sequence: UInt64
+  private let word: UInt64
 
-  static func < (left: Rank, right: Rank) -> Bool {
-    (left.depth, left.sequence) < (right.depth, right.sequence)
+  private static var sequenceBits: UInt64 { 44 }
+  static var sequenceLimit: UInt64 { 1 << sequenceBits }
+
+  init(depth: UInt32, sequence: UInt64) {
+    word = min(UInt64(depth), UInt64.max >> Self.sequenceBits) << Self.sequenceBits | sequence
   }
+
+  static func < (left: Rank, right: Rank) -> Bool { left.word < right.word }
 }

@@ -41,6 +41,9 @@ extension Node {
     let (old, oldSequence) = (child.parent, child.treeLocked.sequence)
     let newSequence = treeLocked.nextChildSequence
     treeLocked.nextChildSequence += 1
+    guard newSequence < Rank.sequenceLimit else {
+      fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
+    }
     defer {
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     }
