@@ -42,6 +42,18 @@ public func expectEverythingIsMade(
 }
 
 extension UDIContext {
+  /// Those of this context and the contexts below in which something is registered for scopes, although there is no
+  /// scope around or below.
+  fileprivate var contextsWithoutScope: [UDIContext] {
+    ([self] + descendants).filter { context in
+      let branch = Array(sequence(first: context, next: \.parent)) + context.descendants
+      if branch.contains(where: \.isScope) { return false }
+      return context.change { node, garbage in
+        node.sightings(&garbage).contains { $0.entry.lifetime == UDILifetime.scope.name }
+      }
+    }
+  }
+
   fileprivate func failures() async -> [UDIFailure] {
     // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
     await failuresToMake(forAliases: false)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The lock that the library uses everywhere except in `Gate`: a `Mutex` that the thread sanitizer understands.
+/// The lock that the library uses everywhere: a `Mutex` that the thread sanitizer understands.
 ///
 /// On Linux, `Mutex` uses a futex, and the code for a contended lock is in the standard library, where the thread
 /// sanitizer does not see it. The sanitizer would therefore report races between critical sections that exclude each

@@ -37,12 +37,14 @@ func currentStack() -> Range<UInt> {
       // For the first thread, musl knows only the part of the stack that has been used so far.
       if isFirstThread { return unknown }
     #endif
-    var attributes = pthread_attr_t()
-    guard unsafe pthread_getattr_np(pthread_self(), &attributes) == 0 else { return unknown }
-    defer { unsafe _ = pthread_attr_destroy(&attributes) }
+    // The type's initialiser is not used: under Linux, it belongs to the module Dispatch if that was imported first.
+    let attributes = UnsafeMutablePointer<pthread_attr_t>.allocate(capacity: 1)
+    defer { unsafe attributes.deallocate() }
+    guard unsafe pthread_getattr_np(pthread_self(), attributes) == 0 else { return unknown }
+    defer { unsafe _ = pthread_attr_destroy(attributes) }
     var low: UnsafeMutableRawPointer?
     var size = 0
-    guard unsafe pthread_attr_getstack(&attributes, &low, &size) == 0 else { return unknown }
+    guard unsafe pthread_attr_getstack(attributes, &low, &size) == 0 else { return unknown }
     let start = UInt(bitPattern: low)
     return start..<start + UInt(size)
   #endif
@@ -68,3 +70,27 @@ func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {
 
 /// Frees memory that `allocateMemory` has allocated.
 func freeMemory(_ memory: UnsafeMutableRawPointer) { unsafe free(memory) }
+
+#if DEBUG
+  /// Counts the `Lock`s that each thread holds. Tests use it to check that no user code runs and no user's object is
+  /// released while a lock is held. It exists only in debug builds.
+  package enum HeldLocks {
+    // The key for thread-specific values is made once and never deleted. The values are numbers, stored as pointers
+    // that are never used as addresses.
+
+    private static let key: pthread_key_t = {
+      var key: pthread_key_t = 0
+      let status = unsafe pthread_key_create(&key, nil)
+      guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
+      return key
+    }()
+
+    /// How many locks the calling thread holds.
+    package static var count: Int { unsafe Int(bitPattern: pthread_getspecific(key)) }
+
+    /// Records that the calling thread has taken or released a lock.
+    static func change(by difference: Int) {
+      unsafe _ = pthread_setspecific(key, UnsafeRawPointer(bitPattern: count + difference))
+    }
+  }
+#endif

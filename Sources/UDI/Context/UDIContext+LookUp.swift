@@ -15,7 +15,8 @@ extension UDIContext {
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
     // If `asker` were not used, each hit would go through a thunk that leaves it out ("link" in
     // `Benchmarks/instructions`).
-    unsafe finish(answer, request, for: asker === self ? nil : asker, into: InstanceMemory(address: memory))
+    try? unsafe finish(
+      answer, request, isRequired: false, for: asker === self ? nil : asker, into: InstanceMemory(address: memory))
   }
 
   /// Looks up a dependency, and throws if there is none. For the library only.
@@ -32,7 +33,8 @@ extension UDIContext {
     let answer = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    try unsafe finishOrThrow(answer, request, for: asker === self ? nil : asker, into: InstanceMemory(address: memory))
+    try unsafe finish(
+      answer, request, isRequired: true, for: asker === self ? nil : asker, into: InstanceMemory(address: memory))
   }
 
   /// The first step of `complete`.
@@ -55,29 +57,22 @@ extension UDIContext {
 
   // MARK: - The end of a lookup whose answer has not been written to the memory
 
-  /// Finishes a lookup for a verb that does not throw, such as `link`.
+  /// Finishes a lookup for `link` or `require`.
   ///
-  /// - Parameter asker: The object that looks something up; nil if the caller is not an object.
+  /// - Parameters:
+  ///   - isRequired: Whether the verb throws an error if it gets no dependency, as `require` does. Otherwise, a failure
+  ///     of a provider is reported.
+  ///   - asker: The object that looks something up; nil if the caller is not an object.
+  /// - Throws: If `isRequired`, `UDILinkError`, or the error that a factory throws. Otherwise, the caller ignores the
+  ///   error.
   @inline(never)
   func finish(
-    _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil,
-    for asker: AnyObject?, into memory: InstanceMemory
-  ) {
-    do { try complete(answer, request, with: arguments, reports: true, for: asker, into: memory) } catch {
-      if UDIObserver.mayExist { tellMiss(of: request, isRequired: false, error) }
-    }
-  }
-
-  /// Finishes a lookup for `require`.
-  ///
-  /// - Throws: `UDILinkError`, or the error that a factory throws.
-  @inline(never)
-  func finishOrThrow(
-    _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil,
+    _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil, isRequired: Bool,
     for asker: AnyObject?, into memory: InstanceMemory
   ) throws {
-    do { try complete(answer, request, with: arguments, reports: false, for: asker, into: memory) } catch {
-      throw explained(error, request)
+    do { try complete(answer, request, with: arguments, reports: !isRequired, for: asker, into: memory) } catch {
+      if isRequired { throw explained(error, request) }
+      if UDIObserver.mayExist { tellMiss(of: request, isRequired: false, error) }
     }
   }
 
@@ -119,14 +114,6 @@ extension UDIContext {
       }
       answer = locate(request, mustMake: arguments != nil || request.isFresh, for: asker, into: memory)
     }
-  }
-
-  /// The first and, if need be, the fourth step of `complete`, for callers that do the rest themselves. Never answers
-  /// `undecided`.
-  func answer(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    let answer = attempt(request, into: memory)
-    guard case .undecided = answer else { return answer }
-    return locate(request, mustMake: false, for: nil, into: memory)
   }
 
   /// The fourth step of `complete`: see `Node.locate`.
@@ -178,16 +165,6 @@ extension UDIContext {
         try unsafe takeInstance(of: entry, request, with: nil, into: InstanceMemory($0))
       }
     } catch { report(error, from: entry, request) }
-    return found
-  }
-
-  /// Returns the instance of an entry that `answer` has found. If the entry has been removed in the meantime, looks
-  /// again. If the instance cannot be made, reports why.
-  func make<Dependency>(_ entry: Entry, _ request: LookupRequest) -> Dependency? {
-    var found: Dependency?
-    try? unsafe withUnsafeMutablePointer(to: &found) {
-      try unsafe complete(.provided(entry), request, reports: true, into: InstanceMemory($0))
-    }
     return found
   }
 

@@ -13,10 +13,8 @@ extension UDIContext {
   ///   dependency in `child` or below it, O(log siblings) on each level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
     try change { (node, garbage) throws(UDITreeError) in
-      try child.withNode { (childNode) throws(UDITreeError) in
-        try node.adopt(childNode, child, context: self)
-        if AuditNotice.isOn { AuditNotice.note(child, isNew: false, in: child, &garbage) }
-      }
+      try node.adopt(child.withNode { $0 }, child, context: self)
+      if AuditNotice.isOn { AuditNotice.note(child, isNew: false, in: child, &garbage) }
       UDIAttachment.breakCircles(&garbage)
     }
   }
@@ -39,15 +37,12 @@ extension UDIContext {
     // The initialiser does not notify the leak audits. They are notified when the child has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
-      try child.withNode { (childNode) throws(UDITreeError) in
-        childNode.treeLocked.isScope = isScope
-        childNode.shared.search = search ?? node.shared.search
-        if let lifetime = node.defaultLifetime {
-          childNode.treeLocked.ensureExtras().defaultLifetime = lifetime
-        }
-        try node.adopt(childNode, child, isNew: true, context: self)
-        if AuditNotice.isOn { AuditNotice.note(child, isNew: true, in: child, &garbage) }
-      }
+      let childNode = child.withNode { $0 }
+      childNode.treeLocked.isScope = isScope
+      childNode.shared.search = search ?? node.shared.search
+      if let lifetime = node.defaultLifetime { childNode.treeLocked.ensureExtras().defaultLifetime = lifetime }
+      try node.adopt(childNode, child, isNew: true, context: self)
+      if AuditNotice.isOn { AuditNotice.note(child, isNew: true, in: child, &garbage) }
     }
     return child
   }
@@ -62,11 +57,10 @@ extension UDIContext {
   @discardableResult
   public func removeChild(_ child: UDIContext) -> Bool {
     change { node, garbage in
-      child.withNode { childNode in
-        guard childNode.parent == node else { return false }
-        node.disown(childNode, &garbage)
-        return true
-      }
+      let childNode = child.withNode { $0 }
+      guard childNode.parent == node else { return false }
+      node.disown(childNode, &garbage)
+      return true
     }
   }
 

@@ -55,18 +55,9 @@ extension AuditNotice {
     garbage.add(object, of: entry)
   }
 
-  /// Sends a notice of the context that an object is attached to, and one of the context that it is about to be
-  /// attached to, if there are such contexts. A context does not know which objects are attached to it, so this is done
+  /// Sends a notice of an object and the context that it is attached to, or is about to be attached to; or of a context
+  /// that has been made or moved. A context does not know which objects are attached to it, so a notice is sent
   /// whenever an object binds itself or is attached.
-  static func note(
-    _ object: AnyObject, _ attachment: UDIAttachment, attachingTo new: UDIContext? = nil, at site: UDICallSite?,
-    _ garbage: inout Garbage
-  ) {
-    if let present = attachment.context { note(object, isNew: false, in: present, attachment: attachment, &garbage) }
-    if let new { note(object, isNew: true, in: new, attachment: attachment, at: site, &garbage) }
-  }
-
-  /// Sends a notice of an object and a context, or of a context that has been made or moved.
   @inline(never)
   static func note(
     _ object: AnyObject, isNew: Bool, in context: UDIContext, attachment: UDIAttachment? = nil,

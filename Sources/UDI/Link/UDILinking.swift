@@ -89,7 +89,7 @@ extension UDIOrigin {
   }
 }
 
-// MARK: - The context, and errors
+// MARK: - The context
 
 extension UDIOrigin {
   /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
@@ -115,12 +115,4 @@ extension UDIOrigin {
 
   /// The object that looks something up; nil if a context does.
   var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
-
-  /// Returns the error of a failed lookup with the object that asked, if an object did: see `UDIAttachment.explained`.
-  func seen(_ error: any Error, at site: UDICallSite) -> any Error {
-    switch self {
-    case .context: error
-    case .object(let attachment, let owner): attachment.explained(error, for: owner, at: site)
-    }
-  }
 }

@@ -45,7 +45,8 @@ extension UDIOrigin {
   func find(_ request: LookupRequest, with arguments: Arguments?, into memory: UnsafeMutableRawPointer) {
     func find(in context: UDIContext, for asker: AnyObject?) {
       let memory = unsafe InstanceMemory(address: memory)
-      context.finish(context.attemptToMake(request, into: memory), request, with: arguments, for: asker, into: memory)
+      let answer = context.attemptToMake(request, into: memory)
+      try? context.finish(answer, request, with: arguments, isRequired: false, for: asker, into: memory)
     }
     // A context that looks something up is not retained ("argument" in `Benchmarks/instructions`).
     switch self {
@@ -69,7 +70,7 @@ extension UDIOrigin {
     let memory = unsafe InstanceMemory(address: memory)
     let answer = context.attemptToMake(request, into: memory)
     do {
-      try context.finishOrThrow(answer, request, with: arguments, for: asker, into: memory)
+      try context.finish(answer, request, with: arguments, isRequired: true, for: asker, into: memory)
     } catch { throw seen(error, at: request.site) }
   }
 }

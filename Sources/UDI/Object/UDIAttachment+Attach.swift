@@ -36,7 +36,10 @@ extension UDIAttachment {
   ///     nil, or a context that has ended or is being closed.
   ///   - site: The call, or the registration, that attaches the object, if known.
   func attach(_ object: AnyObject, to context: UDIContext?, at site: UDICallSite?, _ garbage: inout Garbage) {
-    if AuditNotice.isOn, let context { AuditNotice.note(object, self, attachingTo: context, at: site, &garbage) }
+    if AuditNotice.isOn, let context {
+      if let present = self.context { AuditNotice.note(object, isNew: false, in: present, attachment: self, &garbage) }
+      AuditNotice.note(object, isNew: true, in: context, attachment: self, at: site, &garbage)
+    }
     if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
@@ -67,7 +70,9 @@ extension UDIAttachment {
     var isOwned = false
     for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
       isOwned = true
-      if context?.leads(to: owner) ?? false { leadsToOwner = true }
+      if let context, context.withNode({ node in owner.withNode { $0.andAncestors.contains(node) } }) {
+        leadsToOwner = true
+      }
       garbage.add(owner, .anywhere)
     }
     noteHolding(isOwned && context != nil && !leadsToOwner)
@@ -117,12 +122,5 @@ extension UDIAttachment {
     guard let present = lock.withLock({ unsafe attached }) else { return }
     store(present, &garbage)
     garbage.add(present)
-  }
-}
-
-extension UDIContext {
-  /// Whether this context is the other one or is above it. Called under the tree lock.
-  fileprivate func leads(to other: UDIContext) -> Bool {
-    withNode { node in other.withNode { $0.andAncestors.contains(node) } }
   }
 }

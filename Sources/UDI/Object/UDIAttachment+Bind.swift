@@ -19,8 +19,8 @@ extension UDIAttachment {
       if context != nil, let ownNode, ownNode.treeLocked.state.isEnding {
         return ownNode.refuse(binding, "multiBind", &garbage)
       }
-      if isByItself, AuditNotice.isOn, let object = binding.liveObject(&garbage) {
-        AuditNotice.note(object, self, at: nil, &garbage)
+      if isByItself, AuditNotice.isOn, let own, let object = binding.liveObject(&garbage) {
+        AuditNotice.note(object, isNew: false, in: own, attachment: self, &garbage)
       }
       // Here, `Tree.isLooking` is not enough: an object that a look has attached might bind itself later, after the
       // look.

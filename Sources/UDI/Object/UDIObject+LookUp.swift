@@ -95,7 +95,7 @@ extension UDIAttachment {
       answer = context.attempt(request, into: memory)
       if case .written = answer { return }
     }
-    context.finish(answer, request, for: owner, into: memory)
+    try? context.finish(answer, request, isRequired: false, for: owner, into: memory)
   }
 
   /// Finishes a lookup for `require` whose answer has not been written to the memory.
@@ -112,7 +112,7 @@ extension UDIAttachment {
     let memory = unsafe InstanceMemory(address: memory)
     if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {
-      try context.finishOrThrow(answer, request, for: owner, into: memory)
-    } catch { throw explained(error, for: owner, at: request.site) }
+      try context.finish(answer, request, isRequired: true, for: owner, into: memory)
+    } catch { throw origin.seen(error, at: request.site) }
   }
 }

@@ -78,10 +78,8 @@ private final class NeedsCheck {
 
   /// Checks what is registered above a scope, and made for each scope.
   func addWhatScopesMake(for scope: UDIContext) {
-    for context in sequence(first: scope, next: \.parent).dropFirst() {
-      for provider in context.providers where provider.sharing == .scope && provider.maker === provider {
-        check(provider, at: (scope, false))
-      }
+    for provider in scope.providersOfScopesAbove where provider.maker === provider {
+      check(provider, at: (scope, false))
     }
   }
 
@@ -156,29 +154,21 @@ private final class NeedsCheck {
 }
 
 extension UDIContext {
-  fileprivate var providers: [Provider] {
-    change { node, _ in
-      var providers: [Provider] = []
-      node.treeLocked.providers.forEach { providers.append($0.provider) }
-      return providers.inOrder { UInt64($0.serial) }
-    }
+  /// The providers of this context, in the order of registration.
+  var providers: [Provider] { change { node, _ in node.allProviders } }
+
+  /// The providers above this scope that make an instance for each scope.
+  var providersOfScopesAbove: [Provider] {
+    sequence(first: self, next: \.parent).dropFirst().flatMap(\.providers).filter { $0.sharing == .scope }
   }
 
-  fileprivate var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
+  /// The nearest scope around this context, which may be the context itself.
+  var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
 
   /// What a lookup upwards finds that names nothing but a type.
   fileprivate func nearest(_ type: Any.Type) -> Entry? {
     let key = TypeToken.of(type).keyID(named: nil)
-    return change { node, garbage in
-      while let entry = node.nearestEntry(key, .ancestors)?.object {
-        garbage.add(entry)
-        if entry is Provider || (entry as? InstanceEntry)?.owned != nil || entry.liveObject(&garbage) != nil {
-          return entry
-        }
-        entry.withdraw(&garbage)
-      }
-      return nil
-    }
+    return change { node, garbage in node.nearestLiveEntry(key, .ancestors, &garbage) }
   }
 }
 

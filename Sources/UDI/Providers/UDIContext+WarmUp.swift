@@ -87,19 +87,6 @@ extension UDIContext {
     await failuresToMake { $0 is Alias == forAliases }
   }
 
-  /// Those of this context and the contexts below in which something is registered for scopes, although there is no
-  /// scope around or below. For `UDITesting`.
-  package var contextsWithoutScope: [UDIContext] {
-    ([self] + descendants).filter { context in
-      let lacksScope = context.change { node, _ in
-        var isMeantForScopes = false
-        node.treeLocked.providers.forEach { isMeantForScopes = isMeantForScopes || $0.provider.sharing == .scope }
-        return isMeantForScopes && node.nearestScope == nil
-      }
-      return lacksScope && !context.descendants.contains(where: \.isScope)
-    }
-  }
-
   /// Makes an instance with each provider of this context and of the contexts below it that satisfies a predicate and
   /// takes no arguments. Asynchronous factories come first, so that the others find their instances. Then come
   /// synchronous factories that belong to an actor, because the rest cannot wait for that actor.
@@ -119,22 +106,15 @@ extension UDIContext {
   private func whatToMake(_ isWanted: (Provider) -> Bool) -> [[Obtaining]] {
     var groups: [[Obtaining]] = [[], [], []]
     for context in [self] + descendants {
-      context.change { node, _ in
-        func add(_ provider: Provider, _ search: UDISearch) {
-          guard provider.wanted == nil, provider.kind != .scoped, isWanted(provider) else { return }
-          let request = LookupRequest(provider.madeType, provider.reach, named: provider.key.name, search: search)
-          groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]
-            .append(Obtaining(context: context, request: request))
-        }
-        let isInScope = node.nearestScope != nil
-        node.treeLocked.providers.forEach {
-          if isInScope || $0.provider.sharing != .scope { add($0.provider, .local) }
-        }
-        if !node.isScope { return }
-        for above in node.ancestors {
-          above.treeLocked.providers.forEach { if $0.provider.sharing == .scope { add($0.provider, .ancestors) } }
-        }
+      func add(_ provider: Provider, _ search: UDISearch) {
+        guard provider.wanted == nil, provider.kind != .scoped, isWanted(provider) else { return }
+        let request = LookupRequest(provider.madeType, provider.reach, named: provider.key.name, search: search)
+        groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]
+          .append(Obtaining(context: context, request: request))
       }
+      let isInScope = context.nearestScope != nil
+      for provider in context.providers where isInScope || provider.sharing != .scope { add(provider, .local) }
+      if context.isScope { for provider in context.providersOfScopesAbove { add(provider, .ancestors) } }
     }
     return groups
   }

@@ -133,7 +133,7 @@ extension WeakValueDictionary {
     }
     let replaced = update(WeakEntry(form), forKey: key)
     withExtendedLifetime(value) {}
-    dropDeadEntriesInTurn()
+    if looksForDeadEntries { dropDeadEntries(looks: Self.patience) }
     return replaced?.load(as: Value.self)
   }
 
@@ -145,7 +145,7 @@ extension WeakValueDictionary {
   @discardableResult
   public mutating func removeValue(forKey key: Key) -> Value? {
     let removed = removeEntry(forKey: key)
-    if removed != nil { dropDeadEntriesInTurn() }
+    if removed != nil, looksForDeadEntries { dropDeadEntries(looks: Self.patience) }
     return removed?.load(as: Value.self)
   }
 
@@ -155,13 +155,7 @@ extension WeakValueDictionary {
   /// Drops all dead entries.
   ///
   /// - Complexity: O(entries).
-  public mutating func removeDeadValues() {
-    guard storage != nil else { return }
-    let storage = uniqueStorage
-    var dead: [Key] = []
-    storage.table.forEach { if $0.entry.object == nil { dead.append($0.key) } }
-    for key in dead { storage.table.remove(key) }
-  }
+  public mutating func removeDeadValues() { dropDeadEntries(looks: heldCount) }
 
   /// Stores an entry, and returns the one that it replaces. Does not look for dead entries: see
   /// `deadEntriesInTurn(looks:keep:)`.
@@ -185,7 +179,7 @@ extension WeakValueDictionary {
 
   /// Changes to a dictionary of up to this size do not look for dead entries, so it may keep dead entries for ever.
   private static var smallCount: Int { 32 }
-  /// Once a dead entry has been found, the search ends after this many live entries in a row.
+  /// Once a dead entry has been found, the search does not end before this many live entries in a row.
   private static var patience: Int { 8 }
 
   /// Whether `deadEntriesInTurn(looks:keep:)` should be called after a change.
@@ -194,8 +188,8 @@ extension WeakValueDictionary {
   /// Checks the next entries for dead ones. The more it finds, the longer it continues. Call this after each change.
   ///
   /// - Parameters:
-  ///   - looks: How many live entries to check before giving up. Once a dead entry is found, the limit is `patience`
-  ///     live entries in a row.
+  ///   - looks: How many live entries to check before giving up. Once a dead entry is found, at least `patience` more
+  ///     are checked.
   ///   - keep: Called with each live object and its entry. The reference passed may have become the last one to the
   ///     object, so do not release it under a lock.
   /// - Returns: The dead entries with their keys. They are still in the dictionary.
@@ -214,16 +208,15 @@ extension WeakValueDictionary {
         remaining -= 1
       } else {
         dead.append(pair)
-        remaining = Self.patience
+        remaining = Swift.max(remaining, Self.patience)
       }
     }
     return dead
   }
 
-  private mutating func dropDeadEntriesInTurn() {
-    guard looksForDeadEntries else { return }
+  private mutating func dropDeadEntries(looks: Int) {
     var alive: [AnyObject] = []
-    for pair in deadEntriesInTurn(looks: Self.patience, keep: { object, _ in alive.append(object) }) {
+    for pair in deadEntriesInTurn(looks: looks, keep: { object, _ in alive.append(object) }) {
       _ = removeEntry(forKey: pair.key)
     }
   }

@@ -137,3 +137,12 @@ extension UDIContext {
     }
   }
 }
+
+extension Garbage {
+  /// Runs `body` with garbage of its own, and then releases what `body` has added.
+  fileprivate static func released<Result>(after body: (inout Garbage) -> Result) -> Result {
+    var garbage = Garbage()
+    defer { garbage.release() }
+    return body(&garbage)
+  }
+}

@@ -164,13 +164,7 @@ package struct Garbage: ~Copyable {
   /// Objects that have to be released on the main actor.
   private var mainActorObjects: [AnyObject]?
 
-  /// Runs `body` with garbage of its own, and then releases what `body` has added. For code that loads references
-  /// outside `Tree.change`.
-  package static func released<Result>(after body: (inout Garbage) -> Result) -> Result {
-    var garbage = Garbage()
-    defer { garbage.release() }
-    return body(&garbage)
-  }
+  package init() {}
 
   package mutating func add(_ object: consuming AnyObject) {
     if first == nil { return first = object }

@@ -37,10 +37,16 @@ extension Node {
   /// The overrides, the bindings, and then the providers of this context, each in the order in which they were made.
   /// Call this under the tree lock.
   var allEntries: [Entry] {
-    var (bindings, providers): ([Entry], [Entry]) = ([], [])
+    var bindings: [Entry] = []
     treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
-    treeLocked.providers.forEach { providers.append($0.provider) }
     let overrides: [Entry] = treeLocked.extras?.overrides.compactMap(\.shown) ?? []
-    return overrides + bindings.inOrder { UInt64($0.serial) } + providers.inOrder { UInt64($0.serial) }
+    return overrides + bindings.inOrder { UInt64($0.serial) } + allProviders
+  }
+
+  /// The providers of this context, in the order of registration. Call this under the tree lock.
+  var allProviders: [Provider] {
+    var providers: [Provider] = []
+    treeLocked.providers.forEach { providers.append($0.provider) }
+    return providers.inOrder { UInt64($0.serial) }
   }
 }

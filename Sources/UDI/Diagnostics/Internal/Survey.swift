@@ -161,13 +161,9 @@ final class Survey {
   }
 
   /// Returns the place that a lookup downwards finds. Like a lookup, this method withdraws entries whose objects have
-  /// been released. These are the only entries for which `found` returns nil.
+  /// been released.
   private func nearestPlace(below first: Node) -> UDIExplanation.Place? {
-    while let entry = first.nearestEntry(key.id, .descendants)?.object {
-      garbage.add(entry)
-      if let node = entry.node, let found = found(under: key, at: node) { return found.place }
-      entry.withdraw(&garbage)
-    }
-    return nil
+    let entry = first.nearestLiveEntry(key.id, .descendants, &garbage)
+    return entry?.node.flatMap { found(under: key, at: $0)?.place }
   }
 }

@@ -14,7 +14,7 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// The first type that was seen with this text. A few types have the same text as others, for example `((() -> Void)
   /// -> Void).self` and `((@escaping () -> Void) -> Void).self`. They have one key, but a value that was stored as one
   /// of them must not be read as the other without a cast.
-  let metatype: ObjectIdentifier
+  let firstType: Any.Type
   /// How many watchers find all dependencies of this type. Guarded by the tree lock.
   @exclusivity(unchecked) nonisolated(unsafe) var followers = 0
   /// How many `NamedKey`s of this type exist. While there are none, `linkAll` does not look for dependencies with
@@ -35,13 +35,19 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // `id` is an address without its lowest four bits, so it does not have this bit. The ids of all other keys have a
   // higher one.
   var idOfAllKeys: UInt64 { id | Self.scopeBit >> 1 }
-  /// The type whose metatype is `metatype`.
-  // The cast is valid, because an `ObjectIdentifier` of a metatype consists of the metatype.
-  var firstType: Any.Type { unsafe unsafeBitCast(metatype, to: Any.Type.self) }
+  /// The word of the type's token. Written only in `init`.
+  @exclusivity(unchecked) private var uncheckedToken: UInt = 0
+  var token: UInt { unsafe uncheckedToken }
+  /// The address of the next identity in a list of `TypeTable`; 0 if this is the last one.
+  let next: UInt
 
-  init(_ metatype: ObjectIdentifier) {
-    self.metatype = metatype
+  /// - Parameter original: The identity that was made for an earlier type with the same text. If there is one, its key
+  ///   is that of both types, and the new identity is only in the table.
+  init(_ type: Any.Type, original: TypeIdentity?, next: UInt) {
+    firstType = type
+    self.next = next
     super.init(id: nil)
+    unsafe uncheckedToken = TypeToken(original ?? self, type).word
   }
 
   /// Finds or makes the identity of the given type.

@@ -35,6 +35,6 @@ struct TypeMetadata {
   /// The runtime makes one description for each set of protocols, and the text names all of them. A composition that
   /// consists only of protocols therefore has a unique text, as long as no protocol is linked into two images of the
   /// process. For a composition with a class, this is not certain: the class can be generic, and the text of a generic
-  /// type does not always distinguish all arguments (`TypeIdentity.metatype`).
+  /// type does not always distinguish all arguments (`TypeIdentity.firstType`).
   var hasTextOfItsOwn: Bool { protocolFlags.map { $0 & 1 << 30 == 0 } ?? false }
 }

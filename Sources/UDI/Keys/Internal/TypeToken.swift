@@ -37,7 +37,7 @@ struct TypeToken {
   /// The id of the key that has this type and no name.
   @inline(__always) private var id: UInt64 { UInt64(word >> 4) }
 
-  /// Whether this type is the one that is recorded for its key (`TypeIdentity.metatype`). Bindings under the key are
+  /// Whether this type is the one that is recorded for its key (`TypeIdentity.firstType`). Bindings under the key are
   /// normally stored as the recorded type, so their stored words can be used without a cast.
   @inline(__always) var isExact: Bool { word & WantedType.exactFacts == WantedType.exactFacts }
 
@@ -51,7 +51,7 @@ struct TypeToken {
 extension TypeToken {
   init(_ identity: TypeIdentity, _ type: Any.Type) {
     var facts = WantedType.constantFacts
-    if identity.metatype == ObjectIdentifier(type) { facts |= WantedType.exactFacts }
+    if identity.firstType == type { facts |= WantedType.exactFacts }
     if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
     let address = Unretained(identity).address
     precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
@@ -88,142 +88,82 @@ struct WantedType {
 
 // MARK: - The table in which tokens are found
 
-/// A hash table with linear probing that maps metatypes to tokens. It is read without a lock. Entries are added but
-/// never removed.
+/// A hash table of the types that are known: lists of identities. It is read without a lock. Identities are added but
+/// never removed, so what the table contains is always valid.
 ///
-/// A writer holds `lock`. It first stores the token in a bucket, and then publishes the bucket by storing the metatype
-/// with releasing order. A reader loads the metatype with acquiring order, so it sees the token as well. When a table
-/// has become too small, a copy of twice the size replaces it. The old table is never freed, because a reader might
-/// still use it; all old tables together are smaller than the current one. A table's memory is therefore always valid,
-/// which is why the type is marked safe.
-@safe
-struct TypeTable {
-  /// A bucket is empty while its `metatype` is 0.
-  private struct Bucket: ~Copyable {
-    let metatype = Atomic<UInt>(0)
-    let token = Atomic<UInt>(0)
-  }
-
-  /// The address of the buckets and the shift in one word, so that a reader gets both at once. The address is aligned
-  /// to 64 bytes, so its lowest six bits are free for the shift.
-  let packed: UInt
-
-  @inline(__always)
-  private var buckets: UnsafeMutablePointer<Bucket> {
-    unsafe UnsafeMutablePointer(bitPattern: packed & ~63).unsafelyUnwrapped
-  }
-
-  /// A hash, shifted right by this many bits, is the index of the bucket where the search for it begins. The number is
-  /// the number of bits in a word, minus log2 of the number of buckets.
-  @inline(__always) private var shift: UInt { packed & 63 }
-
-  @inline(__always) private var mask: Int { (1 &<< Int(truncatingIfNeeded: UInt(UInt.bitWidth) &- shift)) &- 1 }
-
-  /// The bucket that contains the given metatype or, if there is none, the empty bucket where it would be stored.
-  @inline(__always)
-  private func bucket(_ metatype: UInt) -> (UnsafeMutablePointer<Bucket>, isTaken: Bool) {
-    var index = Int(truncatingIfNeeded: scrambled(metatype) &>> shift)
-    while true {
-      let bucket = unsafe buckets + index
-      let found = unsafe bucket.pointee.metatype.load(ordering: .acquiring)
-      if found == metatype { return unsafe (bucket, true) }
-      if found == 0 { return unsafe (bucket, false) }
-      index = (index &+ 1) & mask
-    }
-  }
-
-  private func insert(_ metatype: UInt, _ token: UInt) {
-    let (bucket, _) = unsafe bucket(metatype)
-    unsafe bucket.pointee.token.store(token, ordering: .relaxed)
-    unsafe bucket.pointee.metatype.store(metatype, ordering: .releasing)
-  }
-
-  /// Allocates an empty table of 2^`bits` buckets.
-  private static func allocate(bits: UInt) -> TypeTable {
-    let count = 1 << Int(bits)
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Bucket>.stride, alignment: 64)
-    let buckets = unsafe memory.bindMemory(to: Bucket.self, capacity: count)
-    for index in 0..<count { unsafe (buckets + index).initialize(to: Bucket()) }
-    return TypeTable(packed: UInt(bitPattern: buckets) | (UInt(UInt.bitWidth) - bits))
-  }
-
-  /// Makes a table of twice the size with the same entries.
-  private func doubled() -> TypeTable {
-    let new = Self.allocate(bits: UInt(UInt.bitWidth) + 1 - shift)
-    for index in 0...mask {
-      let bucket = unsafe buckets + index
-      let metatype = unsafe bucket.pointee.metatype.load(ordering: .relaxed)
-      if metatype != 0 { unsafe new.insert(metatype, bucket.pointee.token.load(ordering: .relaxed)) }
-    }
-    return new
-  }
-}
-
-// MARK: - The process's table
-
-extension TypeTable {
-  /// The table's `packed`; 0 until the first type is interned.
-  private static let current = Atomic<UInt>(0)
+/// A writer holds `lock`. It makes an identity that leads to the first one of a list, and then publishes it by storing
+/// its address as the list's head with releasing order. A reader loads the head with acquiring order, so it sees what
+/// the identity contains as well.
+enum TypeTable {
+  /// The number of lists, as a power of two. Most programs have fewer types than lists; a list may have any length.
+  private static var bits: UInt { 9 }
+  /// The address of the lists' heads, each of which is the address of the newest identity, or 0. It is 0 itself until
+  /// the first type is interned.
+  private static let heads = Atomic<UInt>(0)
 
   private static let lock = Lock()
   /// The identities of types that might have the same text as others, by the hash of the text. If several texts have
   /// the same hash, the identities of all but the first are stored under the next free integers. Guarded by `lock`.
   private nonisolated(unsafe) static var byHash = ObjectTable<TypeIdentity>()
-  /// How many buckets are taken. Guarded by `lock`.
-  private nonisolated(unsafe) static var count = 0
-  /// The tables that have been replaced. They are kept here, so that a leak checker does not report them. Guarded by
-  /// `lock`.
-  private nonisolated(unsafe) static var replaced: [TypeTable] = []
+
+  /// The head of the list that has a type's identity, if there is one.
+  @inline(__always)
+  private static func head(_ type: Any.Type, in heads: UInt) -> UnsafeMutablePointer<Atomic<UInt>> {
+    let hash = scrambled(UInt(bitPattern: ObjectIdentifier(type)))
+    let heads = unsafe UnsafeMutablePointer<Atomic<UInt>>(bitPattern: heads).unsafelyUnwrapped
+    return unsafe heads + Int(truncatingIfNeeded: hash &>> (UInt(UInt.bitWidth) - bits))
+  }
 
   /// The token of the given type, if the type has been interned.
   @inline(__always)
   static func find(_ type: Any.Type) -> TypeToken? {
-    let packed = current.load(ordering: .acquiring)
-    guard packed != 0 else { return nil }
-    let (bucket, isTaken) = unsafe TypeTable(packed: packed).bucket(UInt(bitPattern: ObjectIdentifier(type)))
-    return unsafe isTaken ? TypeToken(word: bucket.pointee.token.load(ordering: .relaxed)) : nil
+    let heads = heads.load(ordering: .acquiring)
+    if heads == 0 { return nil }
+    var next = unsafe head(type, in: heads).pointee.load(ordering: .acquiring)
+    while next != 0 {
+      let identity = unsafe Unretained<TypeIdentity>(address: next)
+      if identity.read({ $0.firstType == type }) { return TypeToken(word: identity.read { $0.token }) }
+      next = identity.read { $0.next }
+    }
+    return nil
   }
 
   @inline(never)
   static func intern(_ type: Any.Type) -> TypeToken {
-    let metatype = ObjectIdentifier(type)
     // Computing the text takes longer than everything else, so it is done only if necessary, and before the lock is
     // taken.
     let text = TypeMetadata(type).hasTextOfItsOwn ? nil : _typeName(type, qualified: true)
     return lock.withLock {
       if let found = find(type) { return found }
-      let identity = text.map { sharedIdentity($0, metatype) } ?? TypeIdentity(metatype)
+      let head = unsafe head(type, in: allocated())
+      let original = text.map(original)
+      let new = TypeIdentity(type, original: original?.found, next: unsafe head.pointee.load(ordering: .relaxed))
+      if let original, original.found == nil { unsafe byHash[original.number] = new }
       // The identity is never released.
-      Unretained(identity).retain()
-      let token = TypeToken(identity, type)
-      withRoom().insert(UInt(bitPattern: metatype), token.word)
-      unsafe count += 1
-      return token
+      Unretained(new).retain()
+      unsafe head.pointee.store(Unretained(new).address, ordering: .releasing)
+      return TypeToken(word: new.token)
     }
   }
 
-  /// Finds or makes the identity of the given type, which might have the same text as others. Call this under `lock`.
-  private static func sharedIdentity(_ text: String, _ metatype: ObjectIdentifier) -> TypeIdentity {
-    var hash = UInt64(bitPattern: Int64(text.hashValue))
-    while let found = unsafe byHash[hash] {
-      if found.text == text { return found }
-      hash &+= 1
+  /// The identity of the first type with the given text, and the number under which it is stored, or has to be. Call
+  /// this under `lock`.
+  private static func original(_ text: String) -> (found: TypeIdentity?, number: UInt64) {
+    var number = UInt64(bitPattern: Int64(text.hashValue))
+    while let found = unsafe byHash[number] {
+      if found.text == text { return (found, number) }
+      number &+= 1
     }
-    let new = TypeIdentity(metatype)
-    unsafe byHash[hash] = new
-    return new
+    return (nil, number)
   }
 
-  /// Returns a table with room for one more entry. If more than three quarters of the buckets would then be taken,
-  /// replaces the table first. Call this under `lock`.
-  private static func withRoom() -> TypeTable {
-    let packed = current.load(ordering: .relaxed)
-    var table = packed == 0 ? .allocate(bits: 6) : TypeTable(packed: packed)
-    if unsafe (count + 1) * 4 > (table.mask + 1) * 3 {
-      unsafe replaced.append(table)
-      table = table.doubled()
-    }
-    if table.packed != packed { current.store(table.packed, ordering: .releasing) }
-    return table
+  /// The address of the heads. Allocates them if need be. Call this under `lock`.
+  private static func allocated() -> UInt {
+    let present = heads.load(ordering: .relaxed)
+    if present != 0 { return present }
+    let new = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: 1 << Int(bits))
+    for index in 0..<1 << Int(bits) { unsafe (new + index).initialize(to: Atomic(0)) }
+    heads.store(UInt(bitPattern: new), ordering: .releasing)
+    return UInt(bitPattern: new)
   }
 }

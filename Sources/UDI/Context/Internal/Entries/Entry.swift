@@ -217,7 +217,6 @@ struct RegisteredType {
     bits = (isSendable ? 0b100_0000 : 0) | (isExact ? 0b10 : 0) | (isExact && isSendable ? 0b01 : 0)
   }
 
-  var isExact: Bool { bits & 0b10 != 0 }
   var reach: UDIReach { bits & 0b100_0000 != 0 ? .anywhere : .mainActor }
 
   /// Whether a lookup may take the entry's stored words as they are: the lookup may have the dependency, and asks for

@@ -41,6 +41,17 @@ extension Node {
     visit(search, branch: { $0.shared.slots.find(key)?.element.state.best }, alone: { $0.ownEntry(key) })
   }
 
+  /// The entry that a lookup finds first. Withdraws dead entries that come before it. The garbage keeps the entry
+  /// alive.
+  func nearestLiveEntry(_ key: UInt64, _ search: UDISearch, _ garbage: inout Garbage) -> Entry? {
+    while let entry = nearestEntry(key, search)?.object {
+      garbage.add(entry)
+      if entry.kind.rawValue > Entry.Kind.observed.rawValue || entry.liveObject(&garbage) != nil { return entry }
+      entry.withdraw(&garbage)
+    }
+    return nil
+  }
+
   /// The binding in this node's dictionary, even if an override hides it.
   func heldBinding(_ key: KeyIdentity) -> Binding? {
     treeLocked.bindings.entry(forKey: Unretained(key))?.binding

@@ -33,18 +33,13 @@ extension Node {
 
   /// Updates a slot whose node has no entry of its own. Takes over the entry of the slot's first child, or removes the
   /// slot if it has no children.
-  ///
-  /// - Parameter known: A child, with its slot's state, if the caller knows that state already.
-  private func followChildren(
-    _ slot: CompactTable<Slot>.ElementReference, _ known: (child: Node, state: Slot.State)? = nil
-  ) -> Slot.State {
+  private func followChildren(_ slot: CompactTable<Slot>.ElementReference) -> Slot.State {
     let key = slot.element.key
     guard let first = slot.element.children.first else {
       shared.slots.remove(key)
       return .absent
     }
-    let below: Slot.State
-    if let known, known.child == first { below = known.state } else { below = first.slotState(key) }
+    let below = first.slotState(key)
     assert(below != .absent, "a child is listed for a key for which it has no slot")
     slot.element.state = Slot.State(
       found: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
@@ -82,7 +77,7 @@ extension Node {
           }
         }
       }
-      guard before.depth == 0 else { return (before, after: followChildren(slot, (child, below))) }
+      guard before.depth == 0 else { return (before, after: followChildren(slot)) }
       // The node's own entry remains the answer, whatever is below.
       slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
@@ -105,12 +100,11 @@ extension Node {
     }
   }
 
-  /// For each key that this node has a slot for, adds this node to the slot of `parent`, removes it there, or changes
-  /// its rank there. Then updates the nodes above `parent`. Does nothing for a scope, because nodes above a scope do
-  /// not see what is in it.
+  /// For each key that this node has a slot for, adds this node to the slot of `parent`, or removes it there. Then
+  /// updates the nodes above `parent`. Does nothing for a scope, because nodes above a scope do not see what is in it.
   ///
   /// - Parameters:
-  ///   - parent: The parent that gains, loses or reorders this node.
+  ///   - parent: The parent that gains or loses this node.
   ///   - old: This node's previous sequence number in the parent; nil if it is new there.
   ///   - new: This node's new sequence number in the parent; nil if it leaves.
   func announce(to parent: Node, from old: UInt64?, to new: UInt64?) {

@@ -52,17 +52,9 @@ extension Node {
     func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
       // If a node is visited alone, only its own keys count, but its slots also contain the keys of the nodes below.
-      $0.forEachOwnKey(add)
+      $0.allEntries.forEach { add($0.key) }
     }
     return keys
-  }
-
-  /// Calls `body` with the key of each binding, provider and override of this node itself, sometimes more than once
-  /// with the same key.
-  private func forEachOwnKey(_ body: (KeyIdentity) -> Void) {
-    treeLocked.bindings.forEachEntry { body($0.binding.key) }
-    treeLocked.providers.forEach { body($0.provider.key) }
-    if hasOverrides { treeLocked.extras?.overrides.forEach { body($0.key) } }
   }
 }
 
@@ -133,15 +125,8 @@ extension Node {
         let entries = branch.entriesInBranch(keys)
         if found.isEmpty { found = entries } else { found += entries }
       },
-      alone: { $0.collectOwn(keys, &found) })
+      alone: { node in found += keys.compactMap { node.ownEntry($0) }.inOrder { $0.read { UInt64($0.serial) } } })
     return found
-  }
-
-  /// Adds the entries of this node itself, in the order of registration.
-  private func collectOwn(_ keys: [UInt64], _ found: inout ContiguousArray<Unretained<Entry>>) {
-    let first = found.count
-    for key in keys { if let entry = ownEntry(key) { found.append(entry) } }
-    found.sort(from: first) { $0.read { UInt64($0.serial) } }
   }
 
   /// The entries of this node and of all nodes below it, level by level. Visits only nodes that lead to entries.
@@ -155,17 +140,17 @@ extension Node {
     var found: ContiguousArray<Unretained<Entry>> = []
     var level: ContiguousArray = [Step.visit(self)]
     var next: ContiguousArray<Step> = []
-    var children: ContiguousArray<Node> = []
+    var own: [Unretained<Entry>] = []
+    var children: [Node] = []
     while !level.isEmpty {
       for step in level {
         switch step {
         case .visit(let node):
-          let first = found.count
           // The keys are visited by index, because a loop over the array would count a reference to it for each node.
           for index in keys.indices {
             guard let slot = node.shared.slots.find(keys[index]) else { continue }
             if slot.element.state.depth == 0 {
-              found.append(slot.element.state.best)
+              own.append(slot.element.state.best)
             } else if slot.element.state.isSingle, keys.count == 1 {
               // There is only one entry below, so its branch need not be walked: the slot says how many levels down the
               // entry is.
@@ -174,10 +159,10 @@ extension Node {
             }
             slot.element.children.forEach { children.append($0) }
           }
-          found.sort(from: first) { $0.read { UInt64($0.serial) } }
-          if children.isEmpty { continue }
+          if !own.isEmpty { found += own.inOrder { $0.read { UInt64($0.serial) } } }
+          own.removeAll(keepingCapacity: true)
           // Slots list children by the distance of their entries.
-          children.sort(from: 0) { $0.treeLocked.sequence }
+          children.sort { $0.treeLocked.sequence < $1.treeLocked.sequence }
           var last: Node?
           for child in children where child != last {
             next.append(.visit(child))
@@ -192,15 +177,5 @@ extension Node {
       next.removeAll(keepingCapacity: true)
     }
     return found
-  }
-}
-
-extension ContiguousArray {
-  /// Sorts the elements from a position on by their ranks. Often they are in order already.
-  fileprivate mutating func sort(from start: Int, by rank: (Element) -> UInt64) {
-    if indices.dropFirst(start + 1).allSatisfy({ rank(self[$0 - 1]) <= rank(self[$0]) }) { return }
-    let unsorted = ContiguousArray(self[start...])
-    let positions = positions(inOrderOf: unsorted.map(rank))
-    for (index, position) in positions.enumerated() { self[start + index] = unsorted[position] }
   }
 }

@@ -110,11 +110,7 @@ struct RankedBlocks {
     guard index >= 0 else { return }
     let offset = blocks[index].partition { $0.rank > rank }
     blocks[index].remove(at: offset)
-    merge(at: index)
-  }
-
-  /// Keeps the number of blocks low: removes a block that has become empty, or joins a small block with its neighbour.
-  private mutating func merge(at index: Int) {
+    // The number of blocks is kept low.
     if blocks[index].isEmpty {
       blocks.remove(at: index)
     } else if index > 0, blocks[index].count + blocks[index - 1].count <= Self.limit / 2 {

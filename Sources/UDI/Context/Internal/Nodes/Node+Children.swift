@@ -47,26 +47,19 @@ extension Node {
     defer {
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
     }
-    if old == self {
-      child.announce(to: self, from: oldSequence, to: newSequence)
-      unlink(child)
-      child.treeLocked.sequence = newSequence
-      link(child)
-      return
-    }
     // The child is announced to the new parent before it is removed from the old one; otherwise a lookup could miss it
     // in between. Either announcement can climb as far as the other parent. The first one might reach the old parent,
     // which still lists the child by its old sequence number. The second one might reach the new parent, which lists
-    // the child by its new number. That is why the child gets its new number between the two announcements.
+    // the child by its new number. That is why the child gets its new number between the two announcements. If both
+    // parents are the same, the child is listed under both numbers in between.
     child.announce(to: self, from: nil, to: newSequence)
-    let leaving = child.treeLocked.sequence
     old?.unlink(child)
     child.treeLocked.sequence = newSequence
     if isNew { child.shared.parent = self } else { child.lock.withLockInlined { child.shared.parent = self } }
     child.treeLocked.hasLostParent = false
     link(child)
     if let old {
-      child.announce(to: old, from: leaving, to: nil)
+      child.announce(to: old, from: oldSequence, to: nil)
     } else {
       child.treeLocked.heldContext = childContext
     }
