@@ -115,7 +115,8 @@ import UDI
       try await run(service) { await never.waitForArrivals(1) }
     }
     #expect(error?.failures.first?.error is UDIUntimelyEnd)
-    #expect(steps.last == "Closed")
+    // Without any time, what the root closes may be left behind, too, and end later.
+    #expect(steps.contains("Closed"))
     await never.open()
   }
 
