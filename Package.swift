@@ -73,6 +73,9 @@ let package = Package(
       name: "Churn", dependencies: ["UDI", "UDIInspector"], path: "Tests/Churn", swiftSettings: settings),
     // Tests that need a process or compiler flags of their own.
     .executableTarget(name: "Edges", dependencies: ["UDI"], path: "Tests/Edges", swiftSettings: settings),
+    // Services that a signal stops.
+    .executableTarget(
+      name: "RunningServer", dependencies: ["UDI"], path: "Tests/RunningServer", swiftSettings: settings),
     .executableTarget(
       name: "FuzzTree", dependencies: ["TreeModel"], path: "Tests/FuzzTree", exclude: ["corpus"],
       swiftSettings: settings),

@@ -60,9 +60,8 @@ struct ServeCommand: AsyncParsableCommand {
     case .udi:
       UDIObserver.process = telemetry()
       AppContext.install(AppModule(configuration, logger: logger))
-      return TreeService(root: AppContext, logger: logger) {
-        try await application(configuration, UDIWiring(root: AppContext), logger).run()
-      }
+      let server = application(configuration, UDIWiring(root: AppContext), logger)
+      return TreeService(root: AppContext, server: server, logger: logger)
     case .hand:
       return HandService(configuration) { wiring in try await application(configuration, wiring, logger).run() }
     }

@@ -47,9 +47,9 @@ Task.detached {
   let configuration = NotesConfiguration(storage: .memory)
   if arguments[1] == "udi" {
     AppContext.install(AppModule(configuration, logger: logger))
-    try await TreeService(root: AppContext, logger: logger) {
-      try await answer(count, wiring: UDIWiring(root: AppContext))
-    }.run()
+    try await AppContext.warmUp()
+    try await answer(count, wiring: UDIWiring(root: AppContext))
+    try await AppContext.close()
   } else {
     try await HandService(configuration) { wiring in try await answer(count, wiring: wiring) }.run()
   }

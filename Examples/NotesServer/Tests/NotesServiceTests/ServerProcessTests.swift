@@ -57,10 +57,46 @@ import Testing
       #expect(status == 0)
       #expect(
         server.steps == [
-          "Opened the database", "Opened the store", "Warmed up", "Accepting requests", "Draining", "Closed the store",
-          "Closed the database", "Closed",
+          "Opened the database", "Opened the store", "Warmed up", "Accepting requests", "Stopping", "Draining",
+          "Closed the store", "Closed the database", "Closed",
         ])
       try await expect(1, in: database)
+    }
+  }
+
+  @Test(arguments: ["Opened the database", "Opened the store", "Warmed up", "Accepting requests"])
+  func stopsAtAnyStepOfTheStart(_ step: String) async throws {
+    let server = try ServerProcess([])
+    try await server.read(to: step)
+    server.terminate()
+    let status = await server.end()
+    #expect(status == 0)
+    let opened = server.steps.filter { $0.hasPrefix("Opened") }
+    #expect(server.steps.suffix(opened.count + 1) == opened.reversed().map { "Closed" + $0.dropFirst(6) } + ["Closed"])
+    #expect(server.steps.contains("Stopping"))
+  }
+
+  @Test func finishesAMigrationThatHasBegunWhenItIsToStop() async throws {
+    try await withTemporaryFolder { folder in
+      let path = folder.appending(path: "notes.db").path
+      // Another process writes to the database, so the migration waits.
+      var settings = Configuration()
+      settings.allowsUnsafeTransactions = true
+      let other = try DatabasePool(path: path, configuration: settings)
+      try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+      let server = try ServerProcess(["--database", path])
+      try await server.read(to: "Opened the database")
+      server.terminate()
+      try await server.read(to: "Stopping")
+      try await other.writeWithoutTransaction { try $0.execute(sql: "COMMIT") }
+      let status = await server.end()
+      #expect(status == 0)
+      #expect(
+        server.steps == [
+          "Opened the database", "Stopping", "Opened the store", "Closed the store", "Closed the database", "Closed",
+        ])
+      try other.close()
+      try await expect(0, in: path)
     }
   }
 

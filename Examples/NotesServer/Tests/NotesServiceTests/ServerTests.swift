@@ -54,12 +54,13 @@ import UDI
     let application = makeApplication(
       NotesConfiguration(port: 0), wiring: UDIWiring(root: root), logger: logger()
     ) { port in listening.yield(port) }
-    let service = TreeService(root: root, logger: logger()) {
+    let server = TestServer {
       try await application.run()
       #expect(store.closings == 0)
-      #expect(root.children.isEmpty)
+      #expect(root.children.map(\.tag) == ["Server"])
     }
-    let services = ServiceGroup(services: [service], logger: logger())
+    let services = ServiceGroup(
+      services: [TreeService(root: root, server: server, logger: logger())], logger: logger())
 
     async let running: Void = services.run()
     let port = try #require(await ports.first { _ in true })

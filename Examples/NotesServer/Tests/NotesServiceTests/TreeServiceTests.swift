@@ -1,6 +1,6 @@
 import InMemoryLogging
+import Logging
 import ServiceLifecycle
-import Synchronization
 import Testing
 import UDI
 
@@ -12,18 +12,44 @@ import UDI
   private final class Index: Sendable {}
 
   private let log = InMemoryLogHandler()
-  private var steps: [String] { log.entries.map { "\($0.message)" } }
-  private static let openings = ["Opened the database", "Opened the store"]
-  private static let closings = ["Closed the store", "Closed the database", "Closed"]
+  /// What the service itself has logged: the rest is debug output of service groups.
+  private var steps: [String] { log.entries.filter { $0.level >= .info }.map { "\($0.message)" } }
+  private static let start = ["Opened the database", "Opened the store", "Warmed up"]
+  private static let end = ["Closed the store", "Closed the database", "Closed"]
+  private let begun = Gate()
+
+  /// A server that answers until it is to stop.
+  private var server: TestServer {
+    TestServer { [begun] in
+      await begun.open()
+      try await gracefulShutdown()
+    }
+  }
+
+  private func service(_ root: UDIContext, server: TestServer) -> TreeService {
+    TreeService(root: root, server: server, logger: logger(log))
+  }
+
+  /// Runs a service, and tells it to stop as soon as something has happened.
+  private func run(_ service: TreeService, until event: () async throws -> Void) async throws {
+    let services = ServiceGroup(services: [service], logger: logger())
+    async let running: Void = services.run()
+    try await event()
+    await services.triggerGracefulShutdown()
+    try await running
+  }
 
   @Test func theServerRunsWhileEverythingIsOpen() async throws {
     let root = makeRoot(log)
-    try await TreeService(root: root, logger: logger(log)) {
-      #expect(steps == Self.openings + ["Warmed up"])
+    let server = TestServer { [begun] in
+      #expect(steps == Self.start)
+      await begun.open()
+      try await gracefulShutdown()
       #expect(root.link((any NoteStore).self) != nil)
       #expect(root.link(NoteLimits.self) != nil)
-    }.run()
-    #expect(steps == Self.openings + ["Warmed up"] + Self.closings)
+    }
+    try await run(service(root, server: server)) { try await begun.pass() }
+    #expect(steps == Self.start + ["Stopping", "Draining"] + Self.end)
     #expect(root.link((any NoteStore).self) == nil)
   }
 
@@ -31,44 +57,67 @@ import UDI
     let root = makeRoot(log)
     root.register(NoteLimits.self, lifetime: .context, replaces: true) { () -> NoteLimits in throw Broken() }
     root.register(Index.self, lifetime: .context) { () async throws -> Index in throw Broken() }
-    let service = TreeService(root: root, logger: logger(log)) { Issue.record("The server ran.") }
+    let service = service(root, server: TestServer { Issue.record("The server ran.") })
     let error = await #expect(throws: UDIWarmUpError.self) { try await service.run() }
     #expect(error?.failures.count == 2)
     #expect(error?.failures.allSatisfy { $0.error is Broken } == true)
-    #expect(steps == Self.openings + Self.closings)
+    #expect(steps == Self.start.dropLast() + Self.end)
   }
 
   @Test func aServerThatFailsLeavesNothingOpen() async {
-    let service = TreeService(root: makeRoot(log), logger: logger(log)) { throw Broken() }
-    await #expect(throws: Broken.self) { try await service.run() }
-    #expect(steps == Self.openings + ["Warmed up"] + Self.closings)
+    let service = service(makeRoot(log), server: TestServer { throw Broken() })
+    let failure = await #expect(throws: UDIFailure.self) { try await service.run() }
+    #expect(failure?.error is Broken)
+    #expect(steps.filter { $0 != "Service threw error. Cancelling group." } == Self.start + Self.end)
   }
 
-  @Test func aCancelledServerLeavesNothingOpen() async {
-    let never = Gate()
-    let service = TreeService(root: makeRoot(log), logger: logger(log)) { try await never.pass() }
+  @Test func aServerThatEndsByItselfHasFailed() async {
+    let service = service(makeRoot(log), server: TestServer {})
+    let failure = await #expect(throws: UDIFailure.self) { try await service.run() }
+    #expect((failure?.error as? ServiceGroupError)?.errorCode == .serviceFinishedUnexpectedly)
+    #expect(steps.suffix(3) == Self.end)
+  }
+
+  @Test func aCancelledServerLeavesNothingOpen() async throws {
+    let service = service(makeRoot(log), server: server)
     let running = Task { try await service.run() }
-    await never.waitForArrivals(1)
+    try await begun.pass()
     running.cancel()
     await #expect(throws: CancellationError.self) { try await running.value }
-    #expect(steps == Self.openings + ["Warmed up"] + Self.closings)
+    #expect(steps == Self.start + ["Draining"] + Self.end)
   }
 
-  @Test func whatCannotBeClosedIsAnError() async {
+  @Test func whatCannotBeClosedIsAnError() async throws {
     let root = makeRoot(log)
     root.provide(Index()) { _ in throw Broken() }
-    let service = TreeService(root: root, logger: logger(log)) {}
-    let error = await #expect(throws: UDICloseError.self) { try await service.run() }
+    let error = await #expect(throws: UDICloseError.self) {
+      try await run(service(root, server: server)) { try await begun.pass() }
+    }
     #expect(error?.failures.count == 1)
-    #expect(steps == Self.openings + ["Warmed up", "Closed the store", "Closed the database"])
+    #expect(
+      steps == Self.start + ["Stopping", "Draining"] + Self.end.dropLast() + ["Not everything was closed", "Closed"])
   }
 
   @Test func theErrorOfTheServerIsThrownAndThatOfClosingIsLogged() async {
     let root = makeRoot(log)
     root.provide(Index()) { _ in throw Broken() }
-    let service = TreeService(root: root, logger: logger(log)) { throw CancellationError() }
-    await #expect(throws: CancellationError.self) { try await service.run() }
-    #expect(log.entries.last?.error is UDICloseError)
+    let service = service(root, server: TestServer { throw CancellationError() })
+    let failure = await #expect(throws: UDIFailure.self) { try await service.run() }
+    #expect(failure?.error is CancellationError)
+    #expect(log.entries.dropLast().last?.error is UDICloseError)
+  }
+
+  @Test func aServerThatDoesNotStopIsLeftBehind() async throws {
+    let never = Gate()
+    let server = TestServer { try await never.pass() }
+    let service = TreeService(root: makeRoot(log), server: server, logger: logger(log), limit: .zero)
+    let error = await #expect(throws: UDICloseError.self) {
+      try await run(service) { await never.waitForArrivals(1) }
+    }
+    #expect(error?.failures.first?.error is UDIUntimelyEnd)
+    // Without any time, what the root closes may be left behind, too, and end later.
+    #expect(steps.contains("Closed"))
+    await never.open()
   }
 
   @Test func stopsWhileItWarmsUp() async throws {
@@ -78,13 +127,9 @@ import UDI
       try await never.pass()
       return Index()
     }
-    let services = ServiceGroup(
-      services: [TreeService(root: root, logger: logger(log)) { Issue.record("The server ran.") }],
-      logger: logger())
-    async let running: Void = services.run()
-    await never.waitForArrivals(1)
-    await services.triggerGracefulShutdown()
-    try await running
+    try await run(service(root, server: TestServer { Issue.record("The server ran.") })) {
+      await never.waitForArrivals(1)
+    }
     #expect(steps.last == "Closed")
     #expect(!steps.contains("Warmed up"))
   }

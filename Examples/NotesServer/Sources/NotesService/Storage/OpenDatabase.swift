@@ -9,7 +9,7 @@ import GRDB
 func openDatabase(_ storage: NotesConfiguration.Storage) throws -> any DatabaseWriter {
   var settings = Configuration()
   // Another process, such as a backup, may have the file open.
-  settings.busyMode = .timeout(5)
+  settings.busyMode = .timeout(30)
   switch storage {
   case .memory: return try DatabaseQueue(configuration: settings)
   case .file(let path):

@@ -68,8 +68,11 @@ final class SQLiteNoteStore: NoteStore {
   }
 
   func close() async throws {
-    // SQLite recommends this before connections are closed: it updates the statistics that the query planner uses.
-    try await database.writeWithoutTransaction { database in try database.execute(sql: "PRAGMA optimize") }
+    // SQLite recommends this before connections are closed: it updates the statistics that the query planner uses. In a
+    // task of its own, because GRDB does nothing in a task that is cancelled.
+    try await Task { [database] in
+      try await database.writeWithoutTransaction { database in try database.execute(sql: "PRAGMA optimize") }
+    }.value
   }
 }
 

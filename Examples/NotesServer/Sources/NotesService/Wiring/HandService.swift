@@ -28,8 +28,7 @@ public struct HandService: Service {
       try await perform {
         try await server(HandWiring(store: store, limits: limits))
       } close: {
-        // In a task of its own, which is not cancelled when the service is.
-        try await Task { try await store.close() }.value
+        try await store.close()
       }
     } close: {
       try database.close()

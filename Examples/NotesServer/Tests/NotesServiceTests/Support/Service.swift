@@ -2,7 +2,6 @@ import Hummingbird
 import HummingbirdTesting
 import InMemoryLogging
 import Logging
-import Synchronization
 import Testing
 import UDI
 
@@ -24,17 +23,15 @@ func withService<Value: Sendable>(
   _ setup: TestingSetup = .router, in root: UDIContext, log: InMemoryLogHandler = InMemoryLogHandler(),
   _ test: @escaping @Sendable (any TestClientProtocol) async throws -> Value
 ) async throws -> Value {
-  let result = Mutex<Value?>(nil)
-  try await withAppContext(root) {
-    let application = makeApplication(NotesConfiguration(), wiring: UDIWiring(), logger: logger(log))
-    try await TreeService(root: root, logger: logger(log)) {
-      let value = try await application.test(setup) { client in try await test(client) }
-      result.withLock { $0 = value }
-      // Nothing is left of the requests.
-      #expect(root.children.isEmpty)
-    }.run()
+  let application = withAppContext(root) {
+    makeApplication(NotesConfiguration(), wiring: UDIWiring(), logger: logger(log))
   }
-  return try #require(result.withLock { $0 })
+  try await root.warmUp()
+  let value = try await application.test(setup) { client in try await test(client) }
+  // Nothing is left of the requests.
+  #expect(root.children.isEmpty)
+  try await root.close()
+  return value
 }
 
 /// Runs the service with either wiring and a clock that stands still.
