@@ -272,9 +272,11 @@ struct Recipes {
     init(scope: UDIContext) { self.scope = scope }
 
     func logOut() {
-      loggingOut = loggingOut ?? Task {
-        do { try await scope.close(because: LogOut(), within: .seconds(5)) } catch { failure = error }
-      }
+      loggingOut =
+        loggingOut
+        ?? Task {
+          do { try await scope.close(because: LogOut(), within: .seconds(5)) } catch { failure = error }
+        }
     }
   }
 

@@ -13,15 +13,16 @@ extension UDIContext {
   /// try await context.close()
   /// ```
   ///
-  /// Contexts below are closed before those above. In each context, what was made with the help of an instance is closed
-  /// before that instance: what a factory that the context owns has found in this context while it ran. Apart from that,
-  /// what was registered later is closed first. So the order does not depend on when something was made. The order is
-  /// the reverse of this one: everything is made in the order of registration, each instance after those that helped.
+  /// Contexts below are closed before those above. In each context, what was made with the help of an instance is
+  /// closed before that instance: what a factory that the context owns has found in this context while it ran. Apart
+  /// from that, what was registered later is closed first. So the order does not depend on when something was made. The
+  /// order is the reverse of this one: everything is made in the order of registration, each instance after those that
+  /// helped.
   ///
   /// First, the operations of `whileAvailable` that began in these contexts are cancelled, and their ends are awaited.
   /// Then come the instances, one after the other. If an instance has an operation of its own
-  /// (``UDIRegistration/running(mayEnd:fileID:line:_:)``), that is cancelled, and its end is awaited. Then its `onClose`
-  /// runs, on its actor. If one throws, the others still run.
+  /// (``UDIRegistration/running(mayEnd:fileID:line:_:)``), that is cancelled, and its end is awaited. Then its
+  /// `onClose` runs, on its actor. If one throws, the others still run.
   ///
   /// From the moment when this method is called, nothing can be added to these contexts, and nothing new is made in
   /// them. If another thread is making an instance at that moment, closing waits for the instance, and then closes it.
@@ -38,14 +39,14 @@ extension UDIContext {
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
   /// until the context is closed, and all get the same error. If the context is already closed, this method returns at
-  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure, an operation or an
-  /// asynchronous factory that closing waits for, directly or by way of others.
+  /// once. It also returns at once where it would otherwise wait for itself: in an `onClose` closure, an operation or
+  /// an asynchronous factory that closing waits for, directly or by way of others.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
   ///
-  /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw, and with those of operations that nobody
-  ///   has been told yet.
+  /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw, and with those of operations about
+  ///   which nobody has been told yet.
   /// - Complexity: O(contexts below, and their bindings and registrations), apart from the time that the closures take.
   ///   Each binding that is withdrawn elsewhere costs what `unbind` costs.
   nonisolated(nonsending) public func close() async throws {
@@ -57,9 +58,9 @@ extension UDIContext {
   /// Does the same as ``close()``, with a reason that `onClose` closures can see, and with a limit.
   ///
   /// When the limit is over, whatever the closing still waits for is cancelled, and is no longer waited for: an
-  /// operation, an `onClose` closure, or a factory. What remains to be closed is closed nevertheless, in order. For each
-  /// closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed twice.
-  /// If several calls close a context, the first reason counts, and the shortest limit.
+  /// operation, an `onClose` closure, or a factory. What remains to be closed is closed nevertheless, in order. For
+  /// each closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed
+  /// twice. If several calls close a context, the first reason counts, and the shortest limit.
   ///
   /// ```swift
   /// try await session.close(because: LogOut(), within: .seconds(10))
@@ -85,7 +86,8 @@ extension UDIContext {
     return await run.waitForEnd(number)
   }
 
-  /// Closes the context at the end of an operation, whose caller gets no errors of `onClose` closures: they are reported.
+  /// Closes the context at the end of an operation, whose caller gets no errors of `onClose` closures: they are
+  /// reported.
   nonisolated(nonsending) func closeReporting(_ ending: UDIEnding) async {
     if !closeAtOnce() { await closeCollectingErrors(ending)?.report() }
   }

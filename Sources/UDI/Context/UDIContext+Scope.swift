@@ -42,8 +42,8 @@ extension UDIContext {
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - setUp: Sets the scope up; it stays on the caller's actor. If it throws, or if the task has been cancelled when
-  ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go to
-  ///     the reporter meanwhile, as ``UDIMisuse/Kind/closingFailed``.
+  ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go
+  ///     to the reporter meanwhile, as ``UDIMisuse/Kind/closingFailed``.
   /// - Returns: The scope, which this context holds strongly.
   /// - Throws: ``UDITreeError/closed(_:)`` if this context is closed or is being closed; the error that `setUp` throws;
   ///   or `CancellationError`.
@@ -126,10 +126,10 @@ extension UDIContext {
   /// Whether this context is a scope, which lookups from outside do not look into.
   public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
-  /// Does the same as `makeScope`, but throws nothing: if this context is being closed or is closed, reports that no scope
-  /// can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can be
-  /// registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups go
-  /// on.
+  /// Does the same as `makeScope`, but throws nothing: if this context is being closed or is closed, reports that no
+  /// scope can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can
+  /// be registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups
+  /// go on.
   func makeNumberedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
     (try? makeScope(tag: tag, search: search)) ?? closedScope(tag: tag, search, verb)
   }

@@ -1,5 +1,5 @@
-/// How a context ends, as its `onClose` closures can see it: to commit or to roll back, or to tell a log-out from the end
-/// of the program.
+/// How a context ends, as its `onClose` closures can see it: to commit or to roll back, or to tell a log-out from the
+/// end of the program.
 ///
 /// ```swift
 /// scope.register(Transaction.self, lifetime: .context) {

@@ -30,14 +30,15 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// ignored.
     case contextClosed
     /// An instance that was registered or provided with `onClose` or `running` was released without having been closed:
-    /// because of a reset, because its registration was replaced or taken back, or because its context went away. The file and the
-    /// line are those of the registration.
+    /// because of a reset, because its registration was replaced or taken back, or because its context went away. The
+    /// file and the line are those of the registration.
     case unclosed
     /// An `onClose` closure threw an error when there was no caller to whom it could be thrown: see
     /// ``UDIContext/withScope(tag:search:operation:)``. The file and the line are those of the registration.
     case closingFailed
-    /// The operation of an instance (``UDIRegistration/running(mayEnd:fileID:line:_:)``) has thrown an error, or has ended
-    /// too early, while nobody awaited ``UDIContext/untilClosed()``. The file and the line are those of the registration.
+    /// The operation of an instance (``UDIRegistration/running(mayEnd:fileID:line:_:)``) has thrown an error, or has
+    /// ended too early, while nobody awaited ``UDIContext/untilClosed()``. The file and the line are those of the
+    /// registration.
     case operationFailed
   }
 

@@ -1,6 +1,7 @@
 /// Instances that run as long as their context owns them.
 extension UDIRegistration where Dependency: Sendable {
-  /// Gives each instance that the context owns an operation of its own, for services that run until the context is closed.
+  /// Gives each instance that the context owns an operation of its own, for services that run until the context is
+  /// closed.
   ///
   /// ```swift
   /// context.register(JobQueue.self, lifetime: .context) {
@@ -15,11 +16,11 @@ extension UDIRegistration where Dependency: Sendable {
   /// The operation begins when the instance has been made, at the end of the outermost link, or at once for what
   /// `provide` was given and for instances that exist already. It runs in a task of its own, without the task-local
   /// values of whoever asked for the instance. Closing the context cancels the operation, awaits its end, and only then
-  /// calls `onClose`: see ``UDIContext/close()``. If the instance is dropped without having been closed, the operation is
-  /// cancelled, and that is reported as ``UDIMisuse/Kind/unclosed``.
+  /// calls `onClose`: see ``UDIContext/close()``. If the instance is dropped without having been closed, the operation
+  /// is cancelled, and that is reported as ``UDIMisuse/Kind/unclosed``.
   ///
-  /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws that. If
-  /// nobody waits, it is reported as ``UDIMisuse/Kind/operationFailed``, and closing throws it, too.
+  /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws that.
+  /// If nobody waits, it is reported as ``UDIMisuse/Kind/operationFailed``, and closing throws it, too.
   ///
   /// Call this where you register, before something is looked up. Under ``UDILifetime/scope``, scopes that have made
   /// their instance already are left out.

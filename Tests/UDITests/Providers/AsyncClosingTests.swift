@@ -214,6 +214,25 @@ import Testing
     #expect(complaints.isEmpty, "\(complaints)")
   }
 
+  /// What is made although nobody wants it any more is closed, in a task that has not been cancelled.
+  @Test func whatNobodyWantsIsClosedInATaskOfItsOwn() async throws {
+    let (context, begun, latch, journal) = (context, Latch(), Latch(), journal)
+    context.register((any Loose).self, lifetime: .context) {
+      begun.arrive()
+      await latch.wait()
+      return Plain("late")
+    } onClose: {
+      journal.add("closed \($0.label), cancelled: \(Task.isCancelled)")
+    }
+    let waiting = Task { try await context.obtain((any Loose).self) }
+    await begun.wait()
+    waiting.cancel()
+    _ = await waiting.result
+    latch.arrive()
+    while journal.all.isEmpty { await Task.yield() }
+    #expect(journal.all == ["closed late, cancelled: false"])
+  }
+
   @Test func aLateInstanceDropsNoOther() async throws {
     let (context, begun, cancelled, journal) = (context, Latch(), Latch(), journal)
     context.register((any Loose).self, lifetime: .context) { (_, number: Int) in

@@ -62,9 +62,9 @@ package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node
 
 /// The records of who needs what, of all trees. Call everything here under the tree lock.
 ///
-/// Whoever reads records first compares addresses, and looks only at dependents and entries of the tree that it is about.
-/// To look at those of another tree would hold them for a moment, and so put off what their release does, in a program
-/// that has nothing to do with the reader.
+/// Whoever reads records first compares addresses, and looks only at dependents and entries of the tree that it is
+/// about. To look at those of another tree would hold them for a moment, and so put off what their release does, in a
+/// program that has nothing to do with the reader.
 extension UDIRecording {
   /// The records, by the addresses of the dependents. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var uses = ObjectTable<DependentUses>()
@@ -93,8 +93,9 @@ extension UDIRecording {
     unsafe uses[address] = nil
   }
 
-  /// Records that a dependent has found an entry in a lookup that began at the given node. Of an object, only the latest
-  /// result under each key is recorded. A factory may run for several contexts, so each of its results is recorded.
+  /// Records that a dependent has found an entry in a lookup that began at the given node. Of an object, only the
+  /// latest result under each key is recorded. A factory may run for several contexts, so each of its results is
+  /// recorded.
   static func noteUse(of found: Entry, by dependent: Dependent, from node: Node, _ garbage: inout Garbage) {
     // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
     // since the caller's check.

@@ -73,8 +73,8 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The metadata that the registration was given, by which `registrations` can find it.
   var metadata: (any Sendable)? { nil }
 
-  /// Notes that what is being made now is made with the help of this entry: see `Provider.noteHelp`. Call this under the
-  /// tree lock.
+  /// Notes that what is being made now is made with the help of this entry: see `Provider.noteHelp`. Call this under
+  /// the tree lock.
   func noteHelp() {}
 
   /// Removes this entry, which is dead or no longer wanted: a binding from its context, an instance from the provider

@@ -1,4 +1,5 @@
-/// What the user has said about the end of a provider's instances: the closure that `register` or `provide` was given as
+/// What the user has said about the end of a provider's instances: the closure that `register` or `provide` was given
+/// as
 /// `onClose`, the one that `running` was given, and the instances that have yet to be closed.
 final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
@@ -83,9 +84,10 @@ extension Provider {
     guard closer != nil, sharing != .strong, sharing != .scope else { return }
     fatalError(
       """
-      \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose` or `running`, but under \
-      the lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime \
-      under which the context keeps them, for example `.context` or `.scope`; or close each instance where it is used.
+      \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose` or `running`, but \
+      under the lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a \
+      lifetime under which the context keeps them, for example `.context` or `.scope`; or close each instance where it \
+      is used.
       """)
   }
 
@@ -124,20 +126,17 @@ extension Provider {
   /// - Parameter instance: The instance; nil for all.
   final func beginOperations(of instance: Instance? = nil) {
     guard runsInstances else { return }
-    let begun = Tree.change { _ -> [(Operation, OwnedInstance, Closer.Body)] in
+    let begun = Tree.change { _ -> [Operation] in
       guard node != nil, let closer, let body = closer.operation, !closer.isClosing else { return [] }
-      var begun: [(Operation, OwnedInstance, Closer.Body)] = []
-      for (index, unclosed) in closer.unclosed.enumerated() where unclosed.operation == nil {
-        if let instance, unclosed.instance.value.object !== instance.object { continue }
-        let operation = Operation(of: self, mayEnd: closer.mayEnd)
-        closer.unclosed[index].operation = operation
-        begun.append((operation, unclosed.instance, body))
+      var begun: [Operation] = []
+      for (index, (owned, operation)) in closer.unclosed.enumerated() where operation == nil {
+        if let instance, owned.value.object !== instance.object { continue }
+        begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value(owned.value) })
+        closer.unclosed[index].operation = begun.last
       }
       return begun
     }
-    for (operation, instance, body) in begun {
-      operation.start(isDetached: true) { try await body.value(instance.value) }
-    }
+    for operation in begun { operation.start(isDetached: true) }
   }
 
   /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or
@@ -150,19 +149,20 @@ extension Provider {
 }
 
 extension Node {
-  /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this is
-  /// not known before everything has been made: what was registered above might have a closer. Call this under the tree
-  /// lock.
+  /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this
+  /// is not known before everything has been made: what was registered above might have a closer. Call this under the
+  /// tree lock.
   var closesInOrder: Bool { unsafe treeLocked.hasClosers || treeLocked.isScope && Tree.hasScopedClosers }
 }
 
 extension AsyncFactory {
   /// Calls the closer, if there is one, for a new instance that is not kept, because all tasks that wanted it have been
-  /// cancelled.
+  /// cancelled. So has been the task that made it, so the closer has one of its own.
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, path: [String]) async {
-    do { try await Tree.change({ _ in closer?.close })?.value(instance) } catch {
+    guard let close = Tree.change({ _ in closer?.close }) else { return }
+    do { try await Task { try await close.value(instance) }.value } catch {
       UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
     }
   }

@@ -222,9 +222,9 @@ final class Closing: Activity, @unchecked Sendable {
       if let error = await error(of: operation) { errors.append(error) }
     }
     if let close = closer.close {
-      let call = Operation(of: provider, ending)
+      let call = Operation(of: provider, ending) { try await close.value(instance.value) }
       Tree.change { _ in call.noteClosing(by: self) }
-      call.start(isDetached: false) { try await close.value(instance.value) }
+      call.start(isDetached: false)
       if let error = await error(of: call) { errors.append(error) }
     }
     for error in errors { failures.append(UDIFailure(provider, path: path, error: error)) }
@@ -270,15 +270,15 @@ final class Closing: Activity, @unchecked Sendable {
 extension Closing {
   /// A part of step 5: what has to be done for one instance.
   ///
-  /// The cache is the one that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because the
-  /// provider was reset or left its context while the factory ran.
+  /// The cache is the one that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because
+  /// the provider was reset or left its context while the factory ran.
   private typealias Step = (
     context: UDIContext, provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?
   )
 
-  /// The parts of step 5 in reverse order: the last one in the array comes first. Contexts below are closed before those
-  /// above. In each context, the order is that of `inOrderOfMaking`. After step 4, nothing new is made, so the list is
-  /// complete.
+  /// The parts of step 5 in reverse order: the last one in the array comes first. Contexts below are closed before
+  /// those above. In each context, the order is that of `inOrderOfMaking`. After step 4, nothing new is made, so the
+  /// list is complete.
   private func steps() -> [Step] {
     var steps: [Step] = []
     Tree.change { _ in
@@ -305,9 +305,9 @@ extension Closing {
     return steps
   }
 
-  /// Puts the providers of one context into the order in which they would make their instances if everything were made in
-  /// the order of registration, each instance after those that help to make it. The order in which they were made in fact
-  /// may differ from one run of the program to the next.
+  /// Puts the providers of one context into the order in which they would make their instances if everything were made
+  /// in the order of registration, each instance after those that help to make it. The order in which they were made in
+  /// fact may differ from one run of the program to the next.
   private static func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
     var byID = ObjectTable<Provider>()
     for provider in providers { byID[UInt64(provider.id)] = provider }

@@ -15,14 +15,17 @@ final class Operation: Activity, @unchecked Sendable {
   /// What the task runs; nil as soon as it does.
   private var body: (@Sendable () async throws -> Void)?
   private var isCancelled = false
-  /// The number among its waiters of the run of `close()` that ends it. The run enters as soon as it begins: the operation
-  /// may close its own context, and must not wait for that.
+  /// The number among its waiters of the run of `close()` that ends it. The run enters as soon as it begins: the
+  /// operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
   /// What went wrong, until somebody has been told.
   private(set) var failure: UDIFailure?
 
-  init(of provider: Provider, mayEnd: Bool = false, _ ending: UDIEnding? = nil) {
-    (self.provider, self.mayEnd, self.ending, awaitedKey) = (provider, mayEnd, ending, nil)
+  init(
+    of provider: Provider, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
+    body: @escaping @Sendable () async throws -> Void
+  ) {
+    (self.provider, self.mayEnd, self.ending, self.body, awaitedKey) = (provider, mayEnd, ending, body, nil)
   }
 
   /// Makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
@@ -34,8 +37,7 @@ final class Operation: Activity, @unchecked Sendable {
   ///
   /// - Parameter isDetached: Whether the task gets none of the task-local values of the current one, apart from its
   ///   reporter. What runs for long must not have those of whoever happened to be the first to ask for it.
-  func start(isDetached: Bool, _ body: @escaping @Sendable () async throws -> Void) {
-    Tree.change { _ in self.body = body }
+  func start(isDetached: Bool) {
     let reporter = UDIReporter.ofTask
     let run = { @Sendable [self] in
       guard let reporter else { return end(throwing: await runBody()) }

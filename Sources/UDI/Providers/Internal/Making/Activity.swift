@@ -1,6 +1,6 @@
-/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the user
-/// (`Operation`), or a run of `close()` (`Closing`). Those that wait for a change of something that lasts, such as a
-/// watcher, use one, too.
+/// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
+/// user (`Operation`), or a run of `close()` (`Closing`). Those that wait for a change of something that lasts, such as
+/// a watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -73,7 +73,8 @@ class Activity: @unchecked Sendable {
   /// - Parameter path: The path of the context.
   func cancel(closing path: [String]) {}
 
-  /// Lets the closing of a context wait for the activity, until `leaveContext` is called. Call this under the tree lock.
+  /// Lets the closing of a context wait for the activity, until `leaveContext` is called. Call this under the tree
+  /// lock.
   final func delayClosing(of node: Node) {
     let extras = node.treeLocked.ensureExtras()
     delayed = extras

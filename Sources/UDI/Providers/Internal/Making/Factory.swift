@@ -43,8 +43,8 @@ final class Factory: Provider, @unchecked Sendable {
   /// 3. The factory runs, while no lock is held.
   /// 4. If the instance takes part in the tree, it is attached to the context that the factory was given.
   /// 5. If the lifetime says so, the graph gets the instance, or the provider keeps it, and the threads that wait for
-  ///    it are woken. The completion and the start of the instance's operation, if there are such, are put off until the
-  ///    end of the outermost link.
+  ///    it are woken. The completion and the start of the instance's operation are put off until the end of the
+  ///    outermost link.
   /// 6. The frame is removed. If it was the outermost one, the completions are called, and the operations begin.
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = Resolution.current
