@@ -16,7 +16,7 @@ extension UDIContext {
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
   ///   - search: The direction of lookups from the scope; by default this context's.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
-  /// - Throws: ``UDITreeError/closed(_:)`` if this context is closed or is being closed.
+  /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context is closed or is being closed.
   /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
@@ -45,7 +45,7 @@ extension UDIContext {
   ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go
   ///     to the reporter meanwhile, as ``UDIMisuse/Kind/closingFailed``.
   /// - Returns: The scope, which this context holds strongly.
-  /// - Throws: ``UDITreeError/closed(_:)`` if this context is closed or is being closed; the error that `setUp` throws;
+  /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context is closed or is being closed; the error that `setUp` throws;
   ///   or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func makeScope(
