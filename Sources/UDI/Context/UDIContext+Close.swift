@@ -89,7 +89,7 @@ extension UDIContext {
   /// Closes the context at the end of an operation, whose caller gets no errors of `onClose` closures: they are
   /// reported.
   nonisolated(nonsending) func closeReporting(_ ending: UDIEnding) async {
-    if !closeAtOnce() { await closeCollectingErrors(ending)?.report() }
+    await closeCollectingErrors(ending)?.report()
   }
 
   /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an

@@ -20,12 +20,9 @@ extension UDIContext {
   /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    var numbered = tag
-    while true {
-      do throws(UDITreeError) { return try makeChild(tag: numbered, search: search, isScope: true) } catch {
-        guard case .duplicateTag = error else { throw error }
-        numbered = "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)"
-      }
+    do throws(UDITreeError) { return try makeChild(tag: tag, search: search, isScope: true) } catch {
+      guard case .duplicateTag = error else { throw error }
+      return try makeScope(tag: "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)", search: search)
     }
   }
 
@@ -91,10 +88,10 @@ extension UDIContext {
     let scope = makeNumberedScope(tag: tag, search, "withScope")
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
-      await scope.closeReporting(.of(error))
+      if !scope.closeAtOnce() { await scope.closeReporting(.of(error)) }
       throw error
     }
-    await scope.closeReporting(.returned)
+    if !scope.closeAtOnce() { await scope.closeReporting(.returned) }
     return result
   }
 

@@ -80,7 +80,7 @@ extension Provider {
   /// the provider enters the context.
   final func noteCloser(_ node: Node) {
     if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
-    if closer != nil, sharing == .scope { unsafe Tree.hasScopedClosers = true }
+    if closer != nil { unsafe Tree.hasClosers = true }
     guard closer != nil, sharing != .strong, sharing != .scope else { return }
     fatalError(
       """
@@ -125,7 +125,7 @@ extension Provider {
   ///
   /// - Parameter instance: The instance; nil for all.
   final func beginOperations(of instance: Instance? = nil) {
-    guard runsInstances else { return }
+    guard maker.runsInstances else { return }
     let begun = Tree.change { _ -> [Operation] in
       guard node != nil, let closer, let body = closer.operation, !closer.isClosing else { return [] }
       var begun: [Operation] = []
@@ -152,7 +152,7 @@ extension Node {
   /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this
   /// is not known before everything has been made: what was registered above might have a closer. Call this under the
   /// tree lock.
-  var closesInOrder: Bool { unsafe treeLocked.hasClosers || treeLocked.isScope && Tree.hasScopedClosers }
+  var closesInOrder: Bool { treeLocked.hasClosers || treeLocked.isScope }
 }
 
 extension AsyncFactory {

@@ -41,7 +41,7 @@ extension InstanceKeeper {
   func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
     try Tree.change { garbage in
       guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
-      provider.noteHelp()
+      if unsafe Tree.hasClosers { provider.noteHelp() }
       if let kept { return .found(kept) }
       // An instance that was held weakly might have been released.
       forget(&garbage)
@@ -65,7 +65,7 @@ extension InstanceKeeper {
         new = AsyncCreation(on: nil)
       }
       new.begin(self, for: owner)
-      if servesAllLookups { new.noteFactory(in: node) }
+      if unsafe Tree.hasClosers, servesAllLookups { new.noteFactory(in: node) }
       creation = new
       return .make(new, new.isOfTask ? new.add(waiter) : nil)
     }
@@ -93,10 +93,11 @@ extension InstanceKeeper {
     Tree.change { garbage in
       let isCurrent = finish(creation, .made(OwnedInstance(instance, provider.reach)))
       // What `provide` was given is noted already: its provider only gives it out again.
-      if !provider.isOfProvided { provider.noteUnclosed(instance) }
+      let isToBeClosed = provider.hasCloser && !provider.isOfProvided
+      if isToBeClosed { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
         // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
-        if !provider.isOfProvided { provider.dropUnclosed(1, &garbage) }
+        if isToBeClosed { provider.dropUnclosed(1, &garbage) }
         return provider.leaveIfEnding(&garbage)
       }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {

@@ -83,7 +83,11 @@ class Activity: @unchecked Sendable {
 
   /// Ends what `delayClosing` has begun. The caller must hold the activity, so that it is not released under the lock.
   /// Call this under the tree lock.
-  final func leaveContext() { delayed.take()?.activities.removeAll { $0 === self } }
+  @inline(__always)
+  final func leaveContext() { if delayed != nil { endDelay() } }
+
+  @inline(never)
+  private final func endDelay() { delayed.take()?.activities.removeAll { $0 === self } }
 
   // MARK: - Waiting. Under the tree lock, unless it says otherwise
 

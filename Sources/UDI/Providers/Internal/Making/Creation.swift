@@ -81,9 +81,11 @@ class Creation: Activity, @unchecked Sendable {
   }
 
   /// Notes that the factory has ended, or will not run. Do not call this under a lock.
-  final func noteEndOfFactory() {
-    // Nobody else reads this while a thread makes the instance.
-    if !isOfTask, recordedNode == nil { return isInFactory = false }
+  @inline(__always)
+  final func noteEndOfFactory() { if isInFactory { endFactory() } }
+
+  @inline(never)
+  private func endFactory() {
     Tree.change { _ in
       isInFactory = false
       guard let node = recordedNode.take() else { return }

@@ -34,6 +34,7 @@ class Provider: Entry, @unchecked Sendable {
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor.
   let isIsolated: Bool
+  @exclusivity(unchecked) private final var uncheckedHasCloser = false
   /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
   /// drop the one that it has. Constant once the provider has entered a context.
   final var isOfProvided = false
@@ -118,7 +119,7 @@ class Provider: Entry, @unchecked Sendable {
     super.init(
       .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
       at: original.site)
-    setCloser(original.closer?.forAnotherProvider)
+    if original.hasCloser { setCloser(original.closer?.forAnotherProvider) }
   }
 
   /// The instance that the provider keeps by itself, and not in a cache; nil if it keeps none, or if it has been
@@ -164,8 +165,10 @@ class Provider: Entry, @unchecked Sendable {
   /// The types of the factory's arguments; empty if it takes none.
   final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
-  /// Whether each instance that is kept has an operation.
-  final var runsInstances: Bool { maker.hasOperation.load(ordering: .relaxed) }
+  /// Whether the provider has a closer. Read this under the tree lock.
+  final var hasCloser: Bool { unsafe uncheckedHasCloser }
+  /// Whether each instance that is kept has an operation. The maker knows.
+  final var runsInstances: Bool { hasOperation.load(ordering: .relaxed) }
   final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
   final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
@@ -236,6 +239,7 @@ extension Provider {
   final func setCloser(_ closer: Closer?) {
     guard let closer else { return }
     extras.closer = closer
+    unsafe uncheckedHasCloser = true
     if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
   }
 
@@ -273,7 +277,7 @@ extension Provider {
       unsafe uncheckedLifetime = standard.kind
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = kind == .scoped ? .strong : chosen }
-    if closer != nil || self is AsyncFactory || kind == .scoped && isAsynchronous { noteCloser(node) }
+    if hasCloser || self is AsyncFactory || kind == .scoped && isAsynchronous { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
@@ -288,7 +292,7 @@ extension Provider {
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
-    if closer != nil, !(isReset && isOfProvided) { dropUnclosed(.max, &garbage) }
+    if hasCloser, !(isReset && isOfProvided) { dropUnclosed(.max, &garbage) }
     if hasExtras { extras.helpers = [] }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
