@@ -14,10 +14,10 @@ extension UDIContext {
   /// ```
   ///
   /// Contexts below are closed before those above. In each context, what was made with the help of an instance is
-  /// closed before that instance: what a factory that the context owns has found in this context while it ran. Apart
-  /// from that, what was registered later is closed first. So the order does not depend on when something was made. The
-  /// order is the reverse of this one: everything is made in the order of registration, each instance after those that
-  /// helped.
+  /// closed before that instance: what a factory that the context owns has found here, with lookups from this context,
+  /// while it ran. Apart from that, what was registered later is closed first. So the order does not depend on when
+  /// something was made. It is the reverse of this order: everything is made in the order of registration, each
+  /// instance after those that helped. (Instances of one registration with different arguments count together.)
   ///
   /// First, the operations of `whileAvailable` that began in these contexts are cancelled, and their ends are awaited.
   /// Then come the instances, one after the other. If an instance has an operation of its own
@@ -101,7 +101,8 @@ extension UDIContext {
   /// ```
   ///
   /// A failure is thrown only once: to those who wait when it happens, or else to the next one who waits. If nobody has
-  /// got it, ``close()`` throws it. Where this call would wait for itself, it returns at once, as `close()` does.
+  /// got it, ``close()`` throws it. If the context is being closed already, and the closing waits for the caller, this
+  /// returns at once.
   ///
   /// - Throws: ``UDIFailure``, with the operation's error or ``UDIUntimelyEnd/tooEarly``; or `CancellationError` if the
   ///   current task is cancelled.
@@ -120,8 +121,10 @@ extension UDIContext {
     }
     if let failure { throw failure }
     guard let wait else { return }
-    guard await wait.end.waitUnlessCancelled(wait.number) else { throw CancellationError() }
+    let hasEnded = await wait.end.waitUnlessCancelled(wait.number)
+    // This task may have been told of a failure although it was cancelled at the same moment.
     if let failure = Tree.change({ _ in wait.end.failure }) { throw failure }
+    if !hasEnded { throw CancellationError() }
   }
 
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A

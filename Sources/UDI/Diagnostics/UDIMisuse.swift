@@ -33,8 +33,9 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// because of a reset, because its registration was replaced or taken back, or because its context went away. The
     /// file and the line are those of the registration.
     case unclosed
-    /// An `onClose` closure threw an error when there was no caller to whom it could be thrown: see
-    /// ``UDIContext/withScope(tag:search:operation:)``. The file and the line are those of the registration.
+    /// An `onClose` closure or an operation threw an error while its context was being closed, and there was no caller
+    /// to whom it could be thrown: see ``UDIContext/withScope(tag:search:operation:)``. The file and the line are those
+    /// of the registration.
     case closingFailed
     /// The operation of an instance (``UDIRegistration/running(mayEnd:fileID:line:_:)``) has thrown an error, or has
     /// ended too early, while nobody awaited ``UDIContext/untilClosed()``. The file and the line are those of the

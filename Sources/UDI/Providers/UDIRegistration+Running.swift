@@ -69,6 +69,10 @@ extension Provider {
   fileprivate final func run(_ body: Closer.Body, mayEnd: Bool) {
     Tree.change { garbage in
       guard let node else { return garbage.add(body) }
+      if node.treeLocked.state.isEnding {
+        garbage.add(body)
+        return node.refuse(self, "running", &garbage)
+      }
       let isNew = closer == nil
       let closer = closer ?? Closer(nil)
       if let old = closer.operation { garbage.add(old) }

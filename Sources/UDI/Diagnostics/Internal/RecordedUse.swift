@@ -86,9 +86,13 @@ extension UDIRecording {
   }
 
   /// Removes the records of a dependent that goes away.
-  static func removeUses(of dependent: AnyObject) {
-    let address = UInt64(Unretained(dependent).address)
-    guard unsafe useCount > 0, let gone = unsafe uses[address] else { return }
+  @inline(__always)
+  static func removeUses(of dependent: AnyObject) { if unsafe useCount > 0 { remove(Unretained(dependent).address) } }
+
+  @inline(never)
+  private static func remove(_ dependent: UInt) {
+    let address = UInt64(dependent)
+    guard let gone = unsafe uses[address] else { return }
     unsafe useCount -= gone.uses.count
     unsafe uses[address] = nil
   }
@@ -100,11 +104,16 @@ extension UDIRecording {
     // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
     // since the caller's check.
     guard isOn, let entry = found.registeredEntry else { return }
+    // The records of a provider go when it leaves its context, so there must not be any after that.
+    if let provider = dependent.identity as? Provider, provider.node == nil { return }
     garbage.add(entry)
     let (address, entryAddress) = (UInt64(Unretained(dependent.identity).address), Unretained(entry).address)
     // There might be the records of a dependent that had the same address, and has been released.
     var present = unsafe uses[address]
-    if present?.dependent !== dependent.identity { present = nil }
+    if let gone = present, gone.dependent !== dependent.identity {
+      unsafe useCount -= gone.uses.count
+      present = nil
+    }
     let all = present ?? DependentUses(dependent)
     let old = all.uses.firstIndex {
       $0.key === entry.key && (dependent.objectType != nil || $0.entryAddress == entryAddress)

@@ -39,7 +39,8 @@ extension Node {
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
-      if let end = treeLocked.extras?.end.take() {
+      // A run of `close()` wakes those that wait when it has ended.
+      if atOnce, let end = treeLocked.extras?.end.take() {
         end.endWait(for: nil)
         garbage.add(end)
       }

@@ -46,7 +46,7 @@ package struct Node: Hashable, @unchecked Sendable {
     var sequence: UInt64 = 0
     /// The serial number of the next entry. Serial numbers give the order of registration in this context.
     var nextSerial: UInt32 = 0
-    /// How many factories are running whose lookups from this context are recorded: see `Creation.noteHelpers`.
+    /// How many factories are running whose lookups from this context are recorded: see `Creation.noteFactory`.
     var makings: UInt32 = 0
     /// Whether `rootContext` has been set.
     var remembersContext = false

@@ -52,18 +52,20 @@ final class Closing: Activity, @unchecked Sendable {
   static func join(_ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?) -> (run: Closing, number: UInt64)? {
     let call = AsyncCall.current
     var begun: Closing?
-    let joined = context.change { node, garbage -> (run: Closing, number: UInt64)? in
+    let (run, number, isWhole) = context.change { node, garbage -> (Closing?, UInt64?, Bool) in
       // The new run marks the context, and so becomes `closing`.
       if !node.treeLocked.state.isEnding { begun = Closing(context, node, ending, &garbage) }
-      guard let run = node.treeLocked.extras?.closing, let number = try? run.enter(.task(call, through: [])) else {
-        return nil
-      }
-      run.isUnattended = false
-      return (run, number)
+      guard let run = node.treeLocked.extras?.closing else { return (nil, nil, false) }
+      let number = try? run.enter(.task(call, through: []))
+      if number != nil { run.isUnattended = false }
+      return (run, number, run.contexts.first === context)
     }
     if let begun { Task { await begun.run() } }
-    if let limit { joined?.run.startTimer(limit) }
-    return joined
+    // A limit is that of the run, even if the caller must not wait. But if the run ends a context above as well, only
+    // this caller stops waiting.
+    if let limit, let run, isWhole || number != nil { run.startTimer(limit, leaving: isWhole ? nil : number) }
+    guard let run, let number else { return nil }
+    return (run, number)
   }
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
@@ -118,7 +120,15 @@ final class Closing: Activity, @unchecked Sendable {
   /// - Returns: The error, if closers have failed.
   func waitForEnd(_ number: UInt64) async -> UDICloseError? {
     await wait(number)
+    guard Tree.change({ _ in hasEnded }) else { return UDICloseError(failures: [late]) }
     return error
+  }
+
+  /// What an error says of a run that was not waited for until its end.
+  private var late: UDIFailure {
+    let path = Tree.change { _ in contexts.first }?.fullPath ?? []
+    return UDIFailure(
+      typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: UDIUntimelyEnd.notInTime)
   }
 
   /// The error, if closers have failed. Use this only after the run has ended.
@@ -137,9 +147,10 @@ final class Closing: Activity, @unchecked Sendable {
     let timer = rest.map { rest in
       Task { if (try? await rest.clock.sleep(for: rest.time)) != nil { activity.leave(number) } }
     }
-    let hasEnded = await activity.wait(number)
+    await activity.wait(number)
     timer?.cancel()
-    _ = Tree.change { _ in awaitedNow.take() }
+    let (hasEnded, last) = Tree.change { _ in (activity.hasEnded, awaitedNow.take()) }
+    withExtendedLifetime(last) {}
     return hasEnded
   }
 
@@ -155,10 +166,14 @@ final class Closing: Activity, @unchecked Sendable {
   }
 
   /// Leaves behind what the run waits for when a limit is over, and has it wait for a tenth of the limit from then on.
-  private func startTimer(_ limit: Limit) {
+  ///
+  /// - Parameter number: The number of a caller that stops waiting instead; nil if the limit is that of the run.
+  private func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
     let timer = Task {
       if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
-      let awaitedNow = Tree.change { _ in
+      if let number { return leave(number) }
+      let awaitedNow = Tree.change { _ -> (activity: Activity, number: UInt64)? in
+        if rest != nil { return nil }
         rest = (limit.time / 10, limit.clock)
         return self.awaitedNow
       }
@@ -180,6 +195,8 @@ final class Closing: Activity, @unchecked Sendable {
     let path = Tree.change { _ in contexts.first }?.fullPath ?? []
     await waitForOthers()
     await callClosers()
+    // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
+    Tree.change { _ in for (provider, _) in providers { provider.closer?.isClosing = false } }
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
@@ -194,7 +211,14 @@ final class Closing: Activity, @unchecked Sendable {
     // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
     for (activity, _, path) in underWay { activity.cancel(closing: path) }
     // Step 3.
-    for (other, number) in awaited where await wait(for: other, number) { failures += other.error?.failures ?? [] }
+    for (other, number) in awaited {
+      if await wait(for: other, number) {
+        failures += other.error?.failures ?? []
+      } else {
+        failures.append(other.late)
+        if let rest = Tree.change({ _ in rest }) { other.startTimer((.zero, rest.clock)) }
+      }
+    }
     // Step 4.
     for (activity, number, path) in underWay {
       activity.raisePriority()
@@ -249,19 +273,26 @@ final class Closing: Activity, @unchecked Sendable {
     // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
     // therefore passes everything that it holds out of the lock: before it wakes those that wait, so that they find
     // released what nothing else holds.
+    var ends: [Operation] = []
     _ = Tree.change { _ in
-      for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
-      // What a factory makes that was left behind is closed by nobody.
-      for (provider, _) in providers { provider.closer?.isClosing = false }
-      for timer in timers { timer.cancel() }
-      defer { (self.contexts, underWay, providers, awaited, timers) = ([], [], [], [], []) }
-      return (self.contexts, underWay, providers, awaited, timers)
+      for context in self.contexts {
+        context.withNode {
+          $0.treeLocked.extras?.closing = nil
+          if let end = $0.treeLocked.extras?.end.take() { ends.append(end) }
+        }
+      }
+      defer { (self.contexts, underWay, providers, awaited) = ([], [], [], []) }
+      return (self.contexts, underWay, providers, awaited)
     }
-    let isUnattended = Tree.change { _ in
-      wake()
-      return self.isUnattended
-    }
+    let isUnattended = Tree.change { _ in self.isUnattended }
     if isUnattended { error?.report() }
+    let timers = Tree.change { _ in
+      wake()
+      for end in ends { end.endWait(for: nil) }
+      defer { self.timers = [] }
+      return self.timers
+    }
+    for timer in timers { timer.cancel() }
   }
 }
 
@@ -286,7 +317,8 @@ extension Closing {
       var end = providers.count
       while end > 0 {
         let position = providers[end - 1].position
-        let start = providers.firstIndex { $0.position == position } ?? 0
+        var start = end
+        while start > 0, providers[start - 1].position == position { start -= 1 }
         for provider in Self.inOrderOfMaking(providers[start..<end].map(\.provider)) {
           guard let closer = provider.closer else { continue }
           // The caches by the addresses of the instances that they keep.
@@ -342,7 +374,7 @@ extension UDICloseError {
   /// Reports the failures. Call this if no caller waits to get them as an error.
   func report() {
     for failure in failures {
-      let message = "An `onClose` threw an error that no caller waited for: \(failure)"
+      let message = "While a context was closed, there was an error that no caller waited for: \(failure)"
       UDIReporter.current.report(
         UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID ?? "", line: failure.line ?? 0))
     }

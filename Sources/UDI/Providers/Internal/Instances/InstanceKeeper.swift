@@ -41,7 +41,8 @@ extension InstanceKeeper {
   func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
     try Tree.change { garbage in
       guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
-      if unsafe Tree.hasClosers { provider.noteHelp() }
+      let notesHelp = unsafe Tree.hasClosers
+      if notesHelp { provider.noteHelp() }
       if let kept { return .found(kept) }
       // An instance that was held weakly might have been released.
       forget(&garbage)
@@ -65,7 +66,7 @@ extension InstanceKeeper {
         new = AsyncCreation(on: nil)
       }
       new.begin(self, for: owner)
-      if unsafe Tree.hasClosers, servesAllLookups { new.noteFactory(in: node) }
+      if notesHelp, servesAllLookups { new.noteFactory(in: node) }
       creation = new
       return .make(new, new.isOfTask ? new.add(waiter) : nil)
     }

@@ -15,8 +15,8 @@ class Activity: @unchecked Sendable {
     /// A task, and the asynchronous call that it is part of, if any. The keys are those of the synchronous factories
     /// that lead from that call to the activity.
     case task(AsyncCall?, through: [KeyIdentity])
-    /// Another activity: a run of `close()`, which waits for the end of a creation or of an earlier run, but does not
-    /// want the instance.
+    /// Another activity: a run of `close()`, which waits for the end of a creation, of an operation or of an earlier
+    /// run, but does not want the instance.
     case activity(Activity)
 
     /// The activities that cannot go on while this waits.

@@ -98,6 +98,13 @@ final class AsyncCall: @unchecked Sendable {
   /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been none.
   static var present: AsyncCall? { exist.load(ordering: .relaxed) ? current : nil }
 
+  /// The innermost creation that the call is part of, apart from those whose instances only a graph keeps. Call this
+  /// under the tree lock.
+  var creation: Creation? {
+    sequence(first: self) { $0.asker }.lazy.compactMap { $0.activity as? Creation }
+      .first { $0.cache?.isOfGraph != true }
+  }
+
   /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 

@@ -37,7 +37,7 @@ class Creation: Activity, @unchecked Sendable {
   /// Whether the factory is running, so that what it finds helps to make the instance. False again when the instance is
   /// being attached, and later.
   fileprivate(set) final var isInFactory = false
-  /// The node whose lookups are recorded while the factory runs: see `beginFactory`.
+  /// The node whose lookups are recorded while the factory runs: see `noteFactory`.
   private var recordedNode: Node?
 
   /// - Parameter thread: The calling thread, if it makes the instance.
@@ -72,6 +72,7 @@ class Creation: Activity, @unchecked Sendable {
   /// Notes that the factory of an instance that a context will own begins. If the order of closing might depend on it,
   /// lookups from the context take the path on which `Provider.noteHelp` notes what they find, until the factory has
   /// ended. The maker holds the context meanwhile. Call this under the tree lock.
+  @inline(never)
   final func noteFactory(in node: Node) {
     isInFactory = true
     guard node.closesInOrder else { return }
@@ -96,7 +97,7 @@ class Creation: Activity, @unchecked Sendable {
 
   /// The innermost creation of an instance that this thread or task is part of. Call this under the tree lock.
   static var present: Creation? {
-    Resolution.present?.read { unsafe $0.creation?.object } ?? AsyncCall.present?.activity as? Creation
+    Resolution.present?.read { unsafe $0.creation?.object } ?? AsyncCall.present?.creation
   }
 
   /// Ends the creation, and wakes those that wait for it. The caller must hold it, so that it is not released under the

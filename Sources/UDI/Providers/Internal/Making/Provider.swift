@@ -277,7 +277,7 @@ extension Provider {
       unsafe uncheckedLifetime = standard.kind
     }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = kind == .scoped ? .strong : chosen }
-    if hasCloser || self is AsyncFactory || kind == .scoped && isAsynchronous { noteCloser(node) }
+    if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
