@@ -64,7 +64,7 @@ import UDI
         await Task.yield()
         return Made(parts: [try await context.obtain((any Alpha).self, named: "first")])
       }
-      context.register((any Gamma).self, lifetime: .context) { context in
+      context.register((any Gamma).self, lifetime: .context, replaces: true) { context in
         Made(parts: [try await context.obtain((any Beta).self)])
       } onClose: { _ in
         journal.add("last")
