@@ -34,7 +34,8 @@ package final class DependentUses {
 
 /// The record that a dependent has found something.
 package final class RecordedUse {
-  package let dependent: DependentUses
+  /// Holds this record, and so is not held by it.
+  package unowned let dependent: DependentUses
   /// The key that was looked up.
   package let key: KeyIdentity
   /// The context where the lookup began. It might be gone, so its address is only compared.
