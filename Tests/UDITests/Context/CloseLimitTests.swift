@@ -186,6 +186,7 @@ import Testing
     await until { journal.all == ["a"] && clock.sleeperCount == 1 }
     clock.advance(by: .seconds(10))
     try await context.untilClosed()
+    #expect(context.link(String.self, named: "a") == nil)
     latch.arrive()
   }
 

@@ -58,7 +58,7 @@ package final class RecordedUse {
   package func foundPath(_ garbage: inout Garbage) -> [String]? { found(&garbage)?.node?.fullPath }
 }
 
-/// What `RecordedUse.sighting` returns.
+/// What `DependentUses.sighting` returns.
 package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDIDependent)
 
 /// The records of who needs what, of all trees. Call everything here under the tree lock.
@@ -110,12 +110,8 @@ extension UDIRecording {
     garbage.add(entry)
     let (address, entryAddress) = (UInt64(Unretained(dependent.identity).address), Unretained(entry).address)
     // There might be the records of a dependent that had the same address, and has been released.
-    var present = unsafe uses[address]
-    if let gone = present, gone.dependent !== dependent.identity {
-      unsafe useCount -= gone.uses.count
-      present = nil
-    }
-    let all = present ?? DependentUses(dependent)
+    if unsafe uses[address]?.dependent !== dependent.identity { removeUses(of: dependent.identity) }
+    let all = unsafe uses[address] ?? DependentUses(dependent)
     let old = all.uses.firstIndex {
       $0.key === entry.key && (dependent.objectType != nil || $0.entryAddress == entryAddress)
     }

@@ -1,6 +1,5 @@
-/// What the user has said about the end of a provider's instances: the closure that `register` or `provide` was given
-/// as
-/// `onClose`, the one that `running` was given, and the instances that have yet to be closed.
+/// What a provider's context has to do when it is closed: the closures that `onClose` and `running` were given, and the
+/// instances that have yet to be closed.
 final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
