@@ -44,9 +44,32 @@ extension UDIAttachment {
       if binding.isMulti, let end { binding.detailed?.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
+    stopFollowing(&garbage)
     unsafe attachSite = site
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
+  }
+
+  /// Ends what follows dependencies for the object. Called under the tree lock.
+  func stopFollowing(_ garbage: inout Garbage) {
+    for watcher in unsafe followers {
+      watcher.stop()
+      garbage.add(watcher)
+    }
+    unsafe followers = []
+  }
+
+  /// Adds what follows a dependency for the object.
+  ///
+  /// - Parameter stamp: The `stamp` before the following began. If the object has been attached or detached since, the
+  ///   following ends at once.
+  func add(_ follower: Watcher, since stamp: UInt) {
+    Tree.change { garbage in
+      if stamp != self.stamp { return follower.stop() }
+      for old in unsafe followers where old.isStopped { garbage.add(old) }
+      unsafe followers.removeAll(where: \.isStopped)
+      unsafe followers.append(follower)
+    }
   }
 
   /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above
