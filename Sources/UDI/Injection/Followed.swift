@@ -1,5 +1,5 @@
-/// A dependency that comes and goes, and whose observers are told when it does. It is looked up from the object's effective
-/// context each time it is read, and is not kept.
+/// A dependency that comes and goes, and whose observers are told when it does. It is looked up from the object's
+/// effective context each time it is read, and is not kept.
 ///
 /// ```swift
 /// @MainActor @Observable final class Toolbar: @MainActor UDIFinalObject {
@@ -12,16 +12,15 @@
 /// The class need not be `@Observable`. A read is observed in the body of a SwiftUI view, in `withObservationTracking`,
 /// and in `Observations`. When a lookup would then find something else, observers are told: because the dependency has
 /// come, has gone, has been replaced or made anew, because contexts have moved, because the object has been attached
-/// elsewhere or detached, or because its context is closed. They are told once, for several changes at once if need be;
-/// on the main actor, if the property has been read there. By that time the change has been made, so the property never
+/// elsewhere or detached, or because its context is closed. They are told once, for several changes at once if need be,
+/// and on the main actor, if the property is read there. By that time the change has been made, so the property never
 /// gives what is not there any more. A change that nobody observes costs nothing.
 ///
 /// What the dependency is made of is observed only if the dependency is `@Observable` itself. As for
-/// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is noticed
-/// only when its binding is next touched.
+/// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is
+/// noticed only when its binding is next touched.
 ///
-/// If a value is set, for example by a test, the property holds and returns this value until nil is set. Observers are
-/// told of both before they happen.
+/// If a value is set, for example by a test, the property holds and returns this value until nil is set.
 @propertyWrapper
 public struct Followed<Dependency> {
   @usableFromInline let property: FollowedProperty
@@ -37,15 +36,9 @@ public struct Followed<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    let site = UDICallSite(fileID, line)
-    property = FollowedProperty(Dependency.self, .mainActor, named: name, search: search, at: site)
+    property = FollowedProperty(
+      Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
-
-  /// Declares a dependency by its key. It need not be `Sendable`, see the initialiser without a key.
-  @_alwaysEmitIntoClient
-  public init(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) { self.init(named: key.name, search: search, fileID: fileID, line: line) }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(*, unavailable, message: "use this wrapper in a class that conforms to UDIObject")
@@ -82,13 +75,6 @@ extension Followed where Dependency: Sendable {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    let site = UDICallSite(fileID, line)
-    property = FollowedProperty(Dependency.self, .anywhere, named: name, search: search, at: site)
+    property = FollowedProperty(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
-
-  /// Declares, by its key, a dependency that may be used from anywhere.
-  @_alwaysEmitIntoClient
-  public init(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) { self.init(named: key.name, search: search, fileID: fileID, line: line) }
 }

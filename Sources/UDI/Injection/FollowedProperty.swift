@@ -8,118 +8,83 @@ import Synchronization
 /// nobody observes cost nothing.
 @usableFromInline
 final class FollowedProperty: @unchecked Sendable {
-  // Unchecked: the object's own code uses `link`, as for any property. The tree lock guards all other mutable properties.
+  // Unchecked: the object's own code uses `link`, as for any property, and the tree lock guards `watcher`.
 
-  private let link: PropertyLink
+  @usableFromInline let link: PropertyLink
   private let registrar = ObservationRegistrar()
   /// What waits for the next change; nil if nobody has read the property since the last one.
   private var watcher: Watcher?
-  /// Whether observers are told on the main actor, because the property has been read there.
-  private var isReadOnMainActor = false
 
   init(_ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite) {
     link = PropertyLink(type, reach, named: name, search: search, keeps: .never, at: site)
   }
 
-  deinit { stop() }
+  deinit { changeNow() }
 
-  /// Ends the waiting, without telling the observers.
-  func stop() { Tree.change { _ in watcher.take()?.stop() } }
-
-  // MARK: - Reading and setting
+  /// Lets the watcher tell the observers, whatever a lookup would find.
+  private func changeNow() { Tree.change { _ in watcher.take()?.stop() } }
 
   /// Records a read, and returns whether it is observed.
-  private var isObserved: Bool { Observed.isObserved(registrar) || !Observed.isHashed }
+  @usableFromInline var isObserved: Bool { Observed.isObserved(registrar) || !Observed.isHashed }
 
-  /// Reads the dependency of an object. This is what clients compile of a read: see `PropertyLink.value`.
+  /// Reads the dependency of an object. This is what clients compile of a read.
   @_alwaysEmitIntoClient
   @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
-    }
-    return found
+    isObserved ? observe(attachment, of: owner) : link.value(attachment, of: owner)
   }
 
   @usableFromInline
-  func read(_ attachment: UDIAttachment, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
-    guard isObserved, link.lookup != nil else { return unsafe link.read(attachment, of: owner, into: memory) }
+  func observe<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
     let stamp = attachment.stamp
     let (context, isGone) = attachment.state
-    func lookUp<Dependency>(_ type: Dependency.Type) {
-      observe(from: context ?? (isGone ? nil : AppContext), for: (attachment, stamp)) {
-        unsafe link.read(attachment, of: owner, into: memory)
-        return unsafe memory.assumingMemoryBound(to: Dependency?.self).pointee
-      }
+    return observe(from: context ?? (isGone ? nil : AppContext), for: attachment, since: stamp) {
+      link.value(attachment, of: owner)
     }
-    _openExistential(link.request.type, do: lookUp)
   }
 
   /// Reads the dependency of a view, whose context this is.
+  @MainActor
   func value<Dependency>(in context: UDIContext) -> Dependency? {
     let request = link.request
     func lookUp() -> Dependency? {
       context.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
     }
-    return isObserved ? observe(from: context, for: nil, lookUp) : lookUp()
+    if watcher?.context !== context { changeNow() }
+    return isObserved ? observe(from: context, lookUp) : lookUp()
   }
 
   /// Sets a value, or nil.
   @usableFromInline
   func set<Dependency>(_ value: Dependency?, of owner: AnyObject) {
-    stop()
-    registrar.withMutation(of: Observed(), keyPath: Observed.path) { link.set(value, of: owner) }
+    link.set(value, of: owner)
+    changeNow()
   }
 
-  // MARK: - Following
-
   /// Looks up the dependency, and sees to it that a watcher waits for the next change.
-  @discardableResult
   private func observe<Dependency>(
-    from context: UDIContext?, for object: (attachment: UDIAttachment, stamp: UInt)?, _ lookUp: () -> Dependency?
+    from context: UDIContext?, for attachment: UDIAttachment? = nil, since stamp: UInt = 0, _ lookUp: () -> Dependency?
   ) -> Dependency? {
-    let isOnMainActor = MainActorCheck.isOnMainActor
-    // The watcher waits before the lookup, so that no change is missed.
-    func present(else made: Watcher?) -> Watcher? {
-      Tree.change { _ in
-        if isOnMainActor { isReadOnMainActor = true }
-        if watcher == nil { watcher = made }
-        return watcher
-      }
-    }
-    if let present = present(else: nil) { return present.looking(lookUp) }
+    if let present = Tree.change({ _ in watcher }) { return present.looking(lookUp) }
+    // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
+    let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, looksFirst: true)
-    guard let present = present(else: consumer.watcher), present === consumer.watcher else { return lookUp() }
-    let found = present.begin(lookUp)
-    if let object { object.attachment.add(present, since: object.stamp) }
-    // On the main actor, the waiting task cannot look while a read has just made an instance that will not last.
-    let actor = isOnMainActor ? MainActor.shared : nil
-    Task.detached { [weak self] in await Self.wait(consumer, on: actor) { [weak self] in self } }
+    let made = consumer.watcher
+    // If two threads begin at the same time, each watcher tells all observers.
+    Tree.change { _ in watcher = made }
+    let found = made.begin(lookUp)
+    consumer.follow(for: attachment, since: stamp, on: actor, looksOnlyIfInDoubt: true) { [weak self] _ in
+      self?.tell(after: made)
+      return false
+    }
     return found
   }
 
-  /// Waits for the next change, and tells the observers. Does not hold the property while it waits.
-  private static func wait(
-    _ consumer: Consumer, on actor: isolated (any Actor)?, _ property: @Sendable () -> FollowedProperty?
-  ) async {
-    _ = await consumer.watcher.next(looksOnlyIfInDoubt: true)
-    guard let property = property() else { return }
-    let (isWanted, isReadOnMainActor) = Tree.change { _ in
-      consumer.watcher.stop()
-      let isWanted = property.watcher === consumer.watcher
-      if isWanted { property.watcher = nil }
-      return (isWanted, property.isReadOnMainActor)
-    }
-    if isWanted { await property.tell(on: isReadOnMainActor ? MainActor.shared : nil) }
-  }
-
-  private func tell(on actor: isolated (any Actor)?) {
+  private func tell(after last: Watcher) {
+    Tree.change { _ in if watcher === last { watcher = nil } }
     registrar.withMutation(of: Observed(), keyPath: Observed.path) {}
   }
 }
-
-// MARK: - Observation
 
 /// What Observation believes to be read. It hashes the path of a read that is observed, to record it, and does nothing
 /// with any other. So the path says whether a read is observed.

@@ -44,18 +44,15 @@ extension UDIAttachment {
       if binding.isMulti, let end { binding.detailed?.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
-    stopFollowing(&garbage)
+    stopFollowing()
     unsafe attachSite = site
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
   }
 
   /// Ends what follows dependencies for the object. Called under the tree lock.
-  func stopFollowing(_ garbage: inout Garbage) {
-    for watcher in unsafe followers {
-      watcher.stop()
-      garbage.add(watcher)
-    }
+  func stopFollowing() {
+    for watcher in unsafe followers { watcher.stop() }
     unsafe followers = []
   }
 
@@ -64,10 +61,9 @@ extension UDIAttachment {
   /// - Parameter stamp: The `stamp` before the following began. If the object has been attached or detached since, the
   ///   following ends at once.
   func add(_ follower: Watcher, since stamp: UInt) {
-    Tree.change { garbage in
+    Tree.change { _ in
       if stamp != self.stamp { return follower.stop() }
-      for old in unsafe followers where old.isStopped { garbage.add(old) }
-      unsafe followers.removeAll(where: \.isStopped)
+      unsafe followers.removeAll { $0.isStopped }
       unsafe followers.append(follower)
     }
   }

@@ -68,7 +68,7 @@ public final class UDIAttachment: Sendable {
 
   deinit {
     if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
-    if unsafe !followers.isEmpty { Tree.change { stopFollowing(&$0) } }
+    if unsafe !followers.isEmpty { Tree.change { _ in stopFollowing() } }
     guard let address else { return }
     Tree.change { garbage in
       noteHolding(false)

@@ -9,14 +9,14 @@ extension UDIObject where Self: Sendable {
   /// }
   /// ```
   ///
-  /// The closure runs on the actor in whose code it is written. It is called for the first time before this call returns,
-  /// unless this call is made elsewhere, and after that as ``UDILinking/updates(of:named:search:fileID:line:)`` has new
-  /// elements: of several changes at once, only the latest state counts. If the context begins to be closed, or goes, the
-  /// closure is called with nil.
+  /// The closure runs on the actor in whose code it is written. It is called for the first time before this call
+  /// returns, unless this call is made elsewhere, and after that as
+  /// ``UDILinking/updates(of:named:search:fileID:line:)`` has new elements: of several changes at once, only the latest
+  /// state counts. If the context begins to be closed, or goes, the closure is called with nil.
   ///
-  /// Like what the object has bound, this ends when the object is attached again or detached, so
-  /// ``didAttachContext()`` is the place for it. It also ends when the object is released, or when the returned
-  /// `UDIFollowing` is cancelled, which need not be kept. Until then, neither the object nor the dependency is kept alive.
+  /// Like what the object has bound, this ends when the object is attached again or detached, so ``didAttachContext()``
+  /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,
+  /// which need not be kept. Until then, neither the object nor the dependency is kept alive.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -36,18 +36,8 @@ extension UDIObject where Self: Sendable {
   ) -> UDIFollowing {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
     let actor = Isolation.of(body.isolation, in: isolation, at: request.site).actor
-    return follow(request, on: actor, isHere: actor == nil || actor === isolation, body)
-  }
-
-  /// Does the same as ``follow(_:named:search:isolation:fileID:line:_:)`` for a key.
-  @_alwaysEmitIntoClient
-  @discardableResult
-  public func follow<Dependency: Sendable>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    @_inheritActorContext _ body: @escaping @Sendable @isolated(any) (Self, Dependency?) -> Void
-  ) -> UDIFollowing {
-    follow(Dependency.self, named: key.name, search: search, isolation: isolation, fileID: fileID, line: line, body)
+    return begin(
+      request, on: actor, isHere: actor == nil || actor === isolation, IsolatedFunction(body).isolationErased)
   }
 }
 
@@ -61,13 +51,15 @@ extension UDIObject where Self: Actor {
     _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
   ) -> UDIFollowing {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    return begin(request, on: nil) { actor, found in await body(actor, found) }
+    return begin(request, on: nil, isHere: false, home: { [weak self] in self }) { me, found in
+      me.assumeIsolated { body($0, found) }
+    }
   }
 }
 
 extension UDIObject {
-  /// Does the same as ``follow(_:named:search:isolation:fileID:line:_:)`` on the main actor, for objects and dependencies
-  /// that are not `Sendable`.
+  /// Does the same as ``follow(_:named:search:isolation:fileID:line:_:)`` on the main actor, for objects and
+  /// dependencies that are not `Sendable`.
   @preconcurrency @MainActor
   @discardableResult
   public func follow<Dependency>(
@@ -77,41 +69,30 @@ extension UDIObject {
   ) -> UDIFollowing {
     UDIReach.mainActor.assertIsolation(type)
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-    return follow(request, on: Isolation.onMainActor(body.isolation, at: request.site).actor, isHere: true, body)
-  }
-
-  private func follow<Dependency>(
-    _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool,
-    _ body: @escaping @isolated(any) (Self, Dependency?) -> Void
-  ) -> UDIFollowing {
-    let body: (Self, Dependency?) throws -> Void = IsolatedFunction(body).isolationErased
-    return begin(request, on: actor, now: isHere ? body : nil) { try? body($0, $1) }
+    let actor = Isolation.onMainActor(body.isolation, at: request.site).actor
+    return begin(request, on: actor, isHere: true, IsolatedFunction(body).isolationErased)
   }
 
   private func begin<Dependency>(
-    _ request: LookupRequest, on actor: (any Actor)?, now: ((Self, Dependency?) throws -> Void)? = nil,
-    _ body: nonisolated(nonsending) @escaping (Self, Dependency?) async -> Void
+    _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, home: (@Sendable () -> (any Actor)?)? = nil,
+    _ body: @escaping (Self, Dependency?) throws -> Void
   ) -> UDIFollowing {
     let attachment = _attachedContext
     let stamp = attachment.stamp
     let context = attachment.effectiveContext("follow", self, request.keyText, at: request.site)
-    let consumer = Consumer(context, request, looksFirst: now != nil)
+    let consumer = Consumer(context, request, looksFirst: isHere)
     let watcher = consumer.watcher
-    attachment.add(watcher, since: stamp)
-    if let now {
-      let found: Dependency? = watcher.begin {
-        context?.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
-      }
-      try? now(self, found)
+    func lookUp() -> Dependency? {
+      context?.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
     }
-    let step: Watcher.Step = { [weak self] found in
+    let first = isHere ? watcher.begin(lookUp) : nil
+    consumer.follow(for: attachment, since: stamp, on: actor, home: home) { [weak self] found in
       guard let self, Tree.change({ _ in !watcher.isStopped }) else { return false }
-      await body(self, Watcher.first(found))
+      // At the end, there is nothing any more.
+      if found != nil || watcher.last?.isEmpty == false { try? body(self, found.flatMap(Watcher.first)) }
       return true
     }
-    // The closure, and all that it captures, is released on its actor.
-    let owned = ActorOwned(step, by: actor)
-    Task.detached { await watcher.follow(on: actor, consumer, owned) }
+    if isHere { try? body(self, first) }
     return UDIFollowing(watcher: watcher)
   }
 }

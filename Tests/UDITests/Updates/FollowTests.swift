@@ -1,6 +1,7 @@
 import Testing
-@testable import UDI
 import UDITesting
+
+@testable import UDI
 
 @MainActor private protocol Cart: AnyObject { var label: String { get } }
 
@@ -14,7 +15,10 @@ import UDITesting
   var seen: [String?] = []
 
   func didAttachContext() {
-    follow((any Loose).self) { screen, found in screen.seen.append(found?.label) }
+    follow((any Loose).self) { screen, found in
+      MainActor.preconditionIsolated()
+      screen.seen.append(found?.label)
+    }
   }
 
   final func take() -> [String?] {
@@ -88,7 +92,10 @@ private final class Loner: UDIFinalObject {
     root.bind(cart, as: (any Cart).self)
     #expect(await settle([root]) && screen.carts == [nil, "cart"] && screen.take() == [nil])
     let loner = Loner().attached(to: root)
-    loner.follow((any Cart).self) { loner, cart in loner.seen.append(cart?.label) }
+    loner.follow((any Cart).self) { loner, cart in
+      MainActor.preconditionIsolated()
+      loner.seen.append(cart?.label)
+    }
     loner.follow((any Loose).self) { loner, loose in loner.seen.append(loose?.label) }
     #expect(loner.seen == ["cart", nil])
     root.unbind((any Cart).self)

@@ -56,12 +56,11 @@ extension Watcher {
   }
 
   private func begin(with found: Instance?) {
-    guard var found else { return _ = isNew([]) }
-    let entries = context?.withNode { $0.allDependencies(request, ofAnyName: false, onlyFirst: true) }
-    guard let entry = entries?.last?.entry else { return }
+    let entry = context?.withNode { $0.allDependencies(request, ofAnyName: false, onlyFirst: true) }.last?.entry
+    guard let found, let entry else { return _ = isNew([]) }
     // A value has been copied out of the box that is kept.
-    if found.isBox, let kept = (entry as? InstanceEntry)?.instance { found = kept }
-    _ = isNew([(entry, found)])
+    let kept = found.isBox ? (entry as? InstanceEntry)?.instance : nil
+    _ = isNew([(entry, kept ?? found)])
     let isBound = entry.kind == .binding && !entry.comesFromLook
     Tree.change { _ in lastKnownProvider = isBound ? 0 : unsafe Tree.providerCount }
   }

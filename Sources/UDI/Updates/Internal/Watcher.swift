@@ -23,12 +23,14 @@ final class Consumer: Sendable {
     Tree.change { _ in
       watcher.count(-1)
       watcher.leave()
+      watcher.stop()
     }
   }
 }
 
-/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable`, `whileAvailable`, `follow` or a
-/// followed property, whenever it might give a different answer than before. It knows no types, so it is compiled once.
+/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable`, `whileAvailable`, `follow` or
+/// a followed property, whenever it might give a different answer than before. It knows no types, so it is compiled
+/// once.
 ///
 /// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
 /// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
@@ -101,10 +103,10 @@ extension Watcher {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
   /// has been called.
   ///
-  /// - Parameter looksOnlyIfInDoubt: Whether to return nil, without a lookup, after a change that the user has made, even
-  ///   if the answer is still the same.
-  /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the watcher is
-  ///   stopped.
+  /// - Parameter looksOnlyIfInDoubt: Whether to return nil, without a lookup, after a change that the user has made,
+  ///   even if the answer is still the same.
+  /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the watcher
+  ///   is stopped.
   // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
   @inline(never)
   nonisolated(nonsending) func next(looksOnlyIfInDoubt: Bool = false) async -> [Found]? {
