@@ -237,7 +237,11 @@ struct FromFactory {
     let context = UDIContext(tag: "App")
     let screen = Screen().attached(to: context)
     let (changes, change) = AsyncStream<Void>.makeStream()
-    withObservationTracking { #expect(screen.service == nil) } onChange: { change.finish() }
+    withObservationTracking {
+      #expect(screen.service == nil)
+    } onChange: {
+      change.finish()
+    }
     context.register((any Service).self) { LiveService() }
     for await _ in changes {}
     #expect(screen.service != nil)
