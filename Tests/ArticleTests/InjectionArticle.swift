@@ -1,3 +1,4 @@
+import Observation
 import Testing
 import UDI
 
@@ -31,6 +32,41 @@ struct InjectionArticle {
     context.provide(SystemClock(), as: (any Player).self, named: "preview")
     let screen = Screen().attached(to: context)
     #expect(screen.clock != nil && screen.store is SystemClock && screen.player != nil)
+  }
+
+  nonisolated protocol Session: AnyObject, Sendable { var user: String { get } }
+  nonisolated final class LiveSession: Session {
+    let user = "Ann"
+  }
+
+  @MainActor @Observable final class Toolbar: @MainActor UDIFinalObject {
+    @ObservationIgnored let _attachedContext = UDIAttachment()
+    @ObservationIgnored @Followed var session: (any Session)?
+    var title: String { session?.user ?? "Log in" }
+  }
+
+  @MainActor final class TitleModel: @MainActor UDIObject {
+    let _attachedContext = UDIAttachment()
+    private(set) var title = ""
+    func didAttachContext() {
+      follow((any Session).self) { model, session in model.title = session?.user ?? "Log in" }
+    }
+  }
+
+  @MainActor @Test(.timeLimit(.minutes(1))) func followed() async {
+    let (context, session) = (UDIContext(tag: "App"), LiveSession())
+    let (toolbar, model) = (Toolbar().attached(to: context), TitleModel().attached(to: context))
+    #expect(model.title == "Log in")
+    let (changes, change) = AsyncStream<Void>.makeStream()
+    withObservationTracking {
+      #expect(toolbar.title == "Log in")
+    } onChange: {
+      change.finish()
+    }
+    context.bind(session, as: (any Session).self)
+    for await _ in changes {}
+    #expect(toolbar.title == "Ann")
+    while model.title != "Ann" { await Task.yield() }
   }
 
   @MainActor @Test func rules() {

@@ -5,6 +5,8 @@
 /// @AppLinked var log: (any Log)?
 /// ```
 ///
+/// Reads are not observed: nobody is told when the dependency comes or goes. For that, use ``Followed``.
+///
 /// If a value is set, for example by a test, the property holds and returns this value until nil is set.
 @propertyWrapper
 public struct AppLinked<Dependency> {

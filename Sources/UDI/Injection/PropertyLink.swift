@@ -9,7 +9,7 @@ import Synchronization
 @usableFromInline
 final class PropertyLink {
   /// What the declaration asks for.
-  private let request: LookupRequest
+  let request: LookupRequest
   private let keeping: UDIKeeping
 
   /// Whether the property is filled when its object is attached.

@@ -47,9 +47,28 @@ extension UDIAttachment {
       if binding.isMulti, let end { binding.detailed?.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
+    stopFollowing()
     unsafe attachSite = site
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
+  }
+
+  /// Ends what follows dependencies for the object. Called under the tree lock.
+  func stopFollowing() {
+    for watcher in unsafe followers { watcher.stop() }
+    unsafe followers = []
+  }
+
+  /// Adds what follows a dependency for the object.
+  ///
+  /// - Parameter stamp: The `stamp` before the following began. If the object has been attached or detached since, the
+  ///   following ends at once.
+  func add(_ follower: Watcher, since stamp: UInt) {
+    Tree.change { _ in
+      if stamp != self.stamp { return follower.stop() }
+      unsafe followers.removeAll { $0.isStopped }
+      unsafe followers.append(follower)
+    }
   }
 
   /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above

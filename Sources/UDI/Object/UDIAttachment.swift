@@ -60,11 +60,15 @@ public final class UDIAttachment: Sendable {
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
+  /// What follows dependencies for this object until it is attached again or detached. Guarded by the tree lock.
+  nonisolated(unsafe) var followers: [Watcher] = []
+
   /// Makes an attachment for a new object, which is not attached to any context yet.
   public init() { Self.strangers.add(1, ordering: .relaxed) }
 
   deinit {
     if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
+    if unsafe !followers.isEmpty { Tree.change { _ in stopFollowing() } }
     guard let address else {
       if UDIRecording.isOn { Tree.change { _ in UDIRecording.removeUses(of: self) } }
       return
@@ -81,7 +85,6 @@ public final class UDIAttachment: Sendable {
       }
     }
   }
-
 }
 
 // MARK: - The context

@@ -95,14 +95,14 @@
   /// }
   /// ```
   ///
-  /// If the dependency is `@Observable`, the view follows its changes as usual. The view does not keep the dependency
-  /// alive, so something else has to hold it.
+  /// The view is evaluated again when a lookup would find something else, because the dependency has come, gone or been
+  /// replaced, as for ``Followed``. If the dependency is `@Observable`, the view follows its changes as usual. The view
+  /// does not keep the dependency alive, so something else has to hold it.
   @MainActor
   @propertyWrapper
   public struct ViewLinked<Dependency>: DynamicProperty {
     @Environment(\.udiContext) private var context
-    private let name: UDIName?
-    private let search: UDISearch?
+    @State private var property: FollowedProperty
 
     /// Declares the dependency.
     ///
@@ -110,11 +110,11 @@
     ///   - name: The dependency's name, if it has one.
     ///   - search: The direction to take; by default the context's.
     public init(named name: UDIName? = nil, search: UDISearch? = nil) {
-      self.name = name
-      self.search = search
+      let site = UDICallSite("", 0)
+      property = FollowedProperty(Dependency.self, .mainActor, named: name, search: search, at: site)
     }
 
     /// The first dependency in search order, which may be made by this read; nil if there is none.
-    public var wrappedValue: Dependency? { context.link(Dependency.self, named: name, search: search) }
+    public var wrappedValue: Dependency? { property.value(in: context) }
   }
 #endif

@@ -1,3 +1,4 @@
+import Observation
 import Synchronization
 import Testing
 import UDI
@@ -226,6 +227,24 @@ struct FromFactory {
     context.register((any Service).self) { LiveService() }
     let first = screen.service
     #expect(first != nil && screen.service !== first)
+  }
+
+  @MainActor @Test(.timeLimit(.minutes(1))) func injectedObservable() async {
+    @MainActor final class Screen: @MainActor UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Followed var service: (any Service)?
+    }
+    let context = UDIContext(tag: "App")
+    let screen = Screen().attached(to: context)
+    let (changes, change) = AsyncStream<Void>.makeStream()
+    withObservationTracking {
+      #expect(screen.service == nil)
+    } onChange: {
+      change.finish()
+    }
+    context.register((any Service).self) { LiveService() }
+    for await _ in changes {}
+    #expect(screen.service != nil)
   }
 
   @Test func injectedType() {

@@ -28,6 +28,8 @@ private protocol Domestic: AnyObject {}
   @Linked var keyedDomestic: (any Domestic)?
   @AppLinked var app: (any Service)?
   @AppLinked var appDomestic: (any Domestic)?
+  @Followed var followed: (any Service)?
+  @Followed var followedDomestic: (any Domestic)?
 
   init(_ context: UDIContext, _ search: UDISearch?) {
     _linked = Linked(search: search)
@@ -40,6 +42,8 @@ private protocol Domestic: AnyObject {}
     _keyedDomestic = Linked(UDIKey((any Domestic).self), search: search)
     _app = AppLinked(search: search)
     _appDomestic = AppLinked(search: search)
+    _followed = Followed(search: search)
+    _followedDomestic = Followed(search: search)
     attachedContext = context
   }
 
@@ -55,6 +59,10 @@ private protocol Domestic: AnyObject {}
     #expect(Set(found).count == 1)
     return found[0]
   }
+}
+
+private actor Desk: UDIFinalObject {
+  nonisolated let _attachedContext = UDIAttachment()
 }
 
 /// Nobody outside sees into a scope.
@@ -81,7 +89,7 @@ private protocol Domestic: AnyObject {}
   /// Each verb and wrapper appears once for each of its overloads: first for what is `Sendable`, then for what is not.
   nonisolated static let ways: [Way] =
     linking + linkingAll + making + requiring + waiting + explaining + objectsLinking + objectsMaking + objectsWaiting
-    + objectsExplaining + wrappers + rules
+    + objectsFollowing + objectsExplaining + wrappers + rules
 
   nonisolated private static let linking = [
     Way("UDILinking.link(_:named:search:fresh:fileID:line:)") { $0.link((any Service).self, search: $1) != nil },
@@ -475,6 +483,25 @@ private protocol Domestic: AnyObject {}
     },
   ]
 
+  nonisolated private static let objectsFollowing = [
+    Way("UDIObject.follow(_:named:search:isolation:fileID:line:_:)") {
+      var finds = false
+      Declaring($0, nil).follow((any Service).self, search: $1) { _, found in finds = found != nil }
+      return finds
+    },
+    Way("UDIObject.follow(_:named:search:isolation:fileID:line:_:)") {
+      var finds = false
+      Asker().attached(to: $0).follow((any Domestic).self, search: $1) { _, found in finds = found != nil }
+      return finds
+    },
+    Way("UDIObject.follow(_:named:search:fileID:line:_:)") {
+      let (found, desk) = (AsyncStream<Bool>.makeStream(), Desk().attached(to: $0))
+      desk.follow((any Service).self, search: $1) { _, service in found.continuation.yield(service != nil) }
+      for await isThere in found.stream { return isThere }
+      return false
+    },
+  ]
+
   nonisolated private static let objectsExplaining = [
     Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, search: $1))
@@ -507,6 +534,8 @@ private protocol Domestic: AnyObject {}
     Way("AppLinked.init(named:search:fileID:line:)") { context, search in
       withAppContext(context) { Declaring(context, search).appDomestic != nil }
     },
+    Way("Followed.init(named:search:fileID:line:)") { Declaring($0, $1).followed != nil },
+    Way("Followed.init(named:search:fileID:line:)") { Declaring($0, $1).followedDomestic != nil },
   ]
 
   nonisolated private static let rules = [

@@ -5,7 +5,9 @@ extension Node {
   /// changes at themselves.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state.isEnding { return Tree.notify(watcher, of: .end) }
+    if treeLocked.state.isEnding { Tree.notify(watcher, of: .end) }
+    // Something else may still be found until the context has ended.
+    if treeLocked.state == .closed { return }
     // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
     // might go down, too.
     watcher.looksOnlyUp = watcher.request.search == nil && isHandedToFactory

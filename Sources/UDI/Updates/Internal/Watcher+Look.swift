@@ -48,6 +48,23 @@ extension Watcher {
     return found
   }
 
+  /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
+  func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
+    let found = looking(lookUp)
+    begin(with: found.map { Instance($0) })
+    return found
+  }
+
+  private func begin(with found: Instance?) {
+    let entry = context?.withNode { $0.allDependencies(request, ofAnyName: false, onlyFirst: true) }.last?.entry
+    guard let found, let entry else { return _ = isNew([]) }
+    // A value has been copied out of the box that is kept.
+    let kept = found.isBox ? (entry as? InstanceEntry)?.instance : nil
+    _ = isNew([(entry, kept ?? found)])
+    let isBound = entry.kind == .binding && !entry.comesFromLook
+    Tree.change { _ in lastKnownProvider = isBound ? 0 : unsafe Tree.providerCount }
+  }
+
   /// Has a provider give its instance, on the actor where that has to be made.
   ///
   /// - Throws: `ProviderFailure.nothing` if the provider has left its context; any other error if there is no instance.
@@ -61,7 +78,7 @@ extension Watcher {
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
   /// and the entries that are added are marked; see `ChangeKind`.
-  private func looking<Result>(_ body: () throws -> Result) rethrows -> Result {
+  func looking<Result>(_ body: () throws -> Result) rethrows -> Result {
     let thread = currentThread()
     Tree.change { _ in looker = thread }
     defer { Tree.change { _ in looker = 0 } }

@@ -8,12 +8,14 @@ final class Consumer: Sendable {
   /// - Parameters:
   ///   - context: The context where lookups begin. If it is nil, the watcher ends at once.
   ///   - findsAll: Whether to find all dependencies of the type, and not only the first one with the name.
-  init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false) {
+  ///   - looksFirst: Whether the consumer performs the first lookup itself, with `Watcher.begin`.
+  init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false, looksFirst: Bool = false) {
     let watcher = Watcher(context, request, findsAll)
     self.watcher = watcher
     Tree.change { _ in
       watcher.count(1)
       if let context { context.withNode { $0.enter(watcher) } } else { watcher.notify(of: .end) }
+      if looksFirst { watcher.change = nil }
     }
   }
 
@@ -21,12 +23,14 @@ final class Consumer: Sendable {
     Tree.change { _ in
       watcher.count(-1)
       watcher.leave()
+      watcher.stop()
     }
   }
 }
 
-/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable` or `whileAvailable`, whenever
-/// it might give a different answer than before. It knows no types, so it is compiled once.
+/// Repeats a lookup on behalf of `updates(of:)`, `updates(ofAll:)`, `linkWhenAvailable`, `whileAvailable`, `follow` or
+/// a followed property, whenever it might give a different answer than before. It knows no types, so it is compiled
+/// once.
 ///
 /// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
 /// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
@@ -35,7 +39,7 @@ final class Watcher: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock, or belong to the one who iterates.
 
   /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
-  private weak let context: UDIContext?
+  weak let context: UDIContext?
   /// What to look up.
   let request: LookupRequest
   /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
@@ -60,9 +64,10 @@ final class Watcher: @unchecked Sendable {
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
-  private var change: ChangeKind? = .answer
-  /// Whether the consumer has waited long enough. Guarded by the tree lock.
-  private var isLate = false
+  fileprivate var change: ChangeKind? = .answer
+  /// Whether the consumer has waited long enough, or does not want to know of changes any more. Guarded by the tree
+  /// lock.
+  private(set) var isStopped = false
   private let changes = Activity()
 
   /// The last answer, with the ids of the providers that were asked; nil if there has been none. It keeps nothing
@@ -95,14 +100,17 @@ final class Watcher: @unchecked Sendable {
 // MARK: - Waiting
 
 extension Watcher {
-  /// Waits until the lookup gives a different answer from the last one. The first call returns at once.
+  /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
+  /// has been called.
   ///
-  /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the time
-  ///   given to `expire` is over.
+  /// - Parameter looksOnlyIfInDoubt: Whether to return nil, without a lookup, after a change that the user has made,
+  ///   even if the answer is still the same.
+  /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the watcher
+  ///   is stopped.
   // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
   @inline(never)
-  nonisolated(nonsending) func next() async -> [Found]? {
-    while let change = await nextChange(), let context {
+  nonisolated(nonsending) func next(looksOnlyIfInDoubt: Bool = false) async -> [Found]? {
+    while let change = await nextChange(), let context, change == .keptOnly || !looksOnlyIfInDoubt {
       // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
       // it were entered after the lookup, a change in between would be missed.
       context.change { node, _ in node.enter(self) }
@@ -119,7 +127,7 @@ extension Watcher {
   /// - Returns: The kind of change; nil if the context is gone or closed, if the task is cancelled, or if the consumer
   ///   has waited long enough.
   nonisolated(nonsending) private func nextChange() async -> ChangeKind? {
-    let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isLate ? .end : nil) }
+    let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isStopped ? .end : nil) }
     return kind == .end ? nil : kind
   }
 
@@ -132,16 +140,19 @@ extension Watcher {
     changes.wakeForChange()
   }
 
-  /// Ends the waiting after some time; `next` then returns nil.
+  /// Ends the waiting; `next` then returns nil. Called under the tree lock.
+  func stop() {
+    isStopped = true
+    changes.wakeForChange()
+  }
+
+  /// Ends the waiting after some time.
   ///
   /// - Returns: The task that measures the time.
   func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
     Task {
       if limit > .zero { try? await clock.sleep(for: limit) }
-      Tree.change { _ in
-        isLate = true
-        changes.wakeForChange()
-      }
+      Tree.change { _ in stop() }
     }
   }
 }

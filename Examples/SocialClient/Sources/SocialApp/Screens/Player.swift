@@ -1,3 +1,4 @@
+import Observation
 import UDI
 
 /// Something that plays at the moment.
@@ -12,13 +13,11 @@ import UDI
   func didAttachContext() { bind(self, as: (any Playback).self) }
 }
 
-/// A bar that says what plays. It follows whatever player there is.
-@MainActor final class MiniPlayerModel: @MainActor UDIFinalObject {
-  let _attachedContext = UDIAttachment()
-  @Required var texts: Texts
-  private(set) var title = ""
+/// A bar that says what plays. A view that shows the title is told when a player comes or goes.
+@MainActor @Observable final class MiniPlayerModel: @MainActor UDIFinalObject {
+  @ObservationIgnored let _attachedContext = UDIAttachment()
+  @ObservationIgnored @Required var texts: Texts
+  @ObservationIgnored @Followed var playback: (any Playback)?
 
-  func follow() async {
-    for await playback in updates(of: (any Playback).self) { title = playback?.title ?? texts["Nothing plays"] }
-  }
+  var title: String { playback?.title ?? texts["Nothing plays"] }
 }

@@ -2,17 +2,16 @@ import UDI
 
 /// A window: shows the log-in screen, or the screens of a session. It follows the session, and knows nobody who logs
 /// in or out.
-@MainActor final class WindowModel: @MainActor UDIFinalObject {
+@MainActor final class WindowModel: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   private(set) var logIn: LogInModel?
   private(set) var home: HomeModel?
 
-  /// Follows the session for as long as the task runs: in SwiftUI, `.task { await window.follow() }`.
-  func follow() async {
-    for await session in updates(of: Session.self) {
+  func didAttachContext() {
+    follow(Session.self) { window, session in
       // The session must end when its manager lets go of it. So the window takes its context and does not keep it.
-      home = session.map { HomeModel(of: $0.account).attached(to: $0.scope) }
-      logIn = session == nil ? LogInModel().attached(to: self) : nil
+      window.home = session.map { HomeModel(of: $0.account).attached(to: $0.scope) }
+      window.logIn = session == nil ? LogInModel().attached(to: window) : nil
     }
   }
 }

@@ -1,13 +1,12 @@
 import UDI
 
-@MainActor final class StatusModel: @MainActor UDIFinalObject {
+@MainActor final class StatusModel: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
   private(set) var text = ""
 
-  /// Follows what is being read, until the task is cancelled.
-  func follow() async {
-    for await reading in updates(of: (any Reading).self) {
-      text = reading.map { "You read \($0.title)" } ?? "You read nothing"
+  func didAttachContext() {
+    follow((any Reading).self) { status, reading in
+      status.text = reading.map { "You read \($0.title)" } ?? "You read nothing"
     }
   }
 }

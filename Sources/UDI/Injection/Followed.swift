@@ -1,0 +1,80 @@
+/// A dependency that comes and goes, and whose observers are told when it does. It is looked up from the object's
+/// effective context each time it is read, and is not kept.
+///
+/// ```swift
+/// @MainActor @Observable final class Toolbar: @MainActor UDIFinalObject {
+///   @ObservationIgnored let _attachedContext = UDIAttachment()
+///   @ObservationIgnored @Followed var session: (any Session)?
+///   var title: String { session?.user ?? "Log in" }
+/// }
+/// ```
+///
+/// The class need not be `@Observable`. A read is observed in the body of a SwiftUI view, in `withObservationTracking`,
+/// and in `Observations`. When a lookup would then find something else, observers are told: because the dependency has
+/// come, has gone, has been replaced or made anew, because contexts have moved, because the object has been attached
+/// elsewhere or detached, or because its context is closed. They are told once, for several changes at once if need be,
+/// and on the main actor, if the property is read there. By that time the change has been made, so the property never
+/// gives what is not there any more. A change that nobody observes costs nothing.
+///
+/// What the dependency is made of is observed only if the dependency is `@Observable` itself. As for
+/// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is
+/// noticed only when its binding is next touched.
+///
+/// If a value is set, for example by a test, the property holds and returns this value until nil is set.
+@propertyWrapper
+public struct Followed<Dependency> {
+  @usableFromInline let property: FollowedProperty
+
+  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
+  /// write checks this.
+  ///
+  /// - Parameters:
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    property = FollowedProperty(
+      Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+  }
+
+  /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
+  @available(*, unavailable, message: "use this wrapper in a class that conforms to UDIObject")
+  public var wrappedValue: Dependency? {
+    get { fatalError() }
+    set { fatalError() }
+  }
+
+  /// The dependency. The compiler calls this subscript when a property with the wrapper is read or set.
+  ///
+  /// - Parameters:
+  ///   - owner: The object that has the property.
+  ///   - wrapped: The property.
+  ///   - storage: The property that contains the wrapper.
+  @_alwaysEmitIntoClient
+  public static subscript<Owner: UDIObject>(
+    _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Dependency?>,
+    storage storage: ReferenceWritableKeyPath<Owner, Followed>
+  ) -> Dependency? {
+    @inline(__always)
+    get { owner[keyPath: storage].property.value(owner._attachedContext, of: owner) }
+    set { owner[keyPath: storage].property.set(newValue, of: owner) }
+  }
+}
+
+extension Followed where Dependency: Sendable {
+  /// Declares a dependency that may be used from anywhere.
+  ///
+  /// - Parameters:
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The file of the declaration, for diagnosis.
+  ///   - line: The line of the declaration, for diagnosis.
+  public init(
+    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) {
+    property = FollowedProperty(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+  }
+}

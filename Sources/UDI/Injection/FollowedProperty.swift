@@ -1,0 +1,112 @@
+import Observation
+import Synchronization
+
+/// What a followed property looks up, and how its observers are told of changes.
+///
+/// A read that is observed lets a watcher wait for the next change, unless one does already. After that change, all
+/// observers are told, and the watcher is dropped: those that still observe the property read it again. So changes that
+/// nobody observes cost nothing.
+@usableFromInline
+final class FollowedProperty: @unchecked Sendable {
+  // Unchecked: the object's own code uses `link`, as for any property, and the tree lock guards `watcher`.
+
+  @usableFromInline let link: PropertyLink
+  private let registrar = ObservationRegistrar()
+  /// What waits for the next change; nil if nobody has read the property since the last one.
+  private var watcher: Watcher?
+
+  init(_ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite) {
+    link = PropertyLink(type, reach, named: name, search: search, keeps: .never, at: site)
+  }
+
+  deinit { changeNow() }
+
+  /// Lets the watcher tell the observers, whatever a lookup would find.
+  private func changeNow() { Tree.change { _ in watcher.take()?.stop() } }
+
+  /// Records a read, and returns whether it is observed.
+  @usableFromInline var isObserved: Bool { Observed.isObserved(registrar) || !Observed.isHashed }
+
+  /// Reads the dependency of an object. This is what clients compile of a read.
+  @_alwaysEmitIntoClient
+  @inline(__always)
+  func value<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
+    isObserved ? observe(attachment, of: owner) : link.value(attachment, of: owner)
+  }
+
+  @usableFromInline
+  func observe<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
+    let stamp = attachment.stamp
+    let (context, isGone) = attachment.state
+    return observe(from: context ?? (isGone ? nil : AppContext), for: attachment, since: stamp) {
+      link.value(attachment, of: owner)
+    }
+  }
+
+  /// Reads the dependency of a view, whose context this is.
+  @MainActor
+  func value<Dependency>(in context: UDIContext) -> Dependency? {
+    let request = link.request
+    func lookUp() -> Dependency? {
+      context.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
+    }
+    if watcher?.context !== context { changeNow() }
+    return isObserved ? observe(from: context, lookUp) : lookUp()
+  }
+
+  /// Sets a value, or nil.
+  @usableFromInline
+  func set<Dependency>(_ value: Dependency?, of owner: AnyObject) {
+    link.set(value, of: owner)
+    changeNow()
+  }
+
+  /// Looks up the dependency, and sees to it that a watcher waits for the next change.
+  private func observe<Dependency>(
+    from context: UDIContext?, for attachment: UDIAttachment? = nil, since stamp: UInt = 0, _ lookUp: () -> Dependency?
+  ) -> Dependency? {
+    if let present = Tree.change({ _ in watcher }) { return present.looking(lookUp) }
+    // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
+    let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
+    let consumer = Consumer(context, link.request, looksFirst: true)
+    let made = consumer.watcher
+    // If two threads begin at the same time, each watcher tells all observers.
+    Tree.change { _ in watcher = made }
+    let found = made.begin(lookUp)
+    consumer.follow(for: attachment, since: stamp, on: actor, looksOnlyIfInDoubt: true) { [weak self] _ in
+      self?.tell(after: made)
+      return false
+    }
+    return found
+  }
+
+  private func tell(after last: Watcher) {
+    Tree.change { _ in if watcher === last { watcher = nil } }
+    registrar.withMutation(of: Observed(), keyPath: Observed.path) {}
+  }
+}
+
+/// What Observation believes to be read. It hashes the path of a read that is observed, to record it, and does nothing
+/// with any other. So the path says whether a read is observed.
+private struct Observed: Observable, Hashable {
+  static let path: any KeyPath<Observed, Bool> & Sendable = \Observed[Observed()]
+  static let hashes = Atomic<UInt>(0)
+
+  /// Whether Observation hashes paths as described. If the system's does not, all reads count as observed.
+  static let isHashed = withObservationTracking {
+    isObserved(ObservationRegistrar())
+  } onChange: {
+  }
+
+  subscript(path: Observed) -> Bool { true }
+
+  func hash(into hasher: inout Hasher) { Self.hashes.add(1, ordering: .relaxed) }
+
+  /// Records a read. If another thread is observed at the same time, the read may count as observed although it is not,
+  /// which does no harm.
+  static func isObserved(_ registrar: ObservationRegistrar) -> Bool {
+    let before = hashes.load(ordering: .relaxed)
+    registrar.access(Observed(), keyPath: path)
+    return hashes.load(ordering: .relaxed) != before
+  }
+}

@@ -1,0 +1,41 @@
+/// The calls that ``UDIObject/follow(_:named:search:isolation:fileID:line:_:)`` makes. You need not keep this:
+/// releasing it ends nothing.
+public struct UDIFollowing: Sendable {
+  let watcher: Watcher
+
+  /// Ends the calls. On the actor of the closure, no call comes after this one.
+  public func cancel() { Tree.change { _ in watcher.stop() } }
+}
+
+extension Consumer {
+  /// Lets a task of its own wait for changes.
+  ///
+  /// - Parameters:
+  ///   - attachment: That of the object for which this waits, if any. When the object is attached again, detached or
+  ///     released, the waiting ends.
+  ///   - stamp: The attachment's `stamp` before the context for the lookup was found.
+  ///   - actor: Where the task waits.
+  ///   - home: Returns the actor on which `step` is called; nil if that is where the task waits.
+  ///   - looksOnlyIfInDoubt: As for `Watcher.next`.
+  ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
+  func follow(
+    for attachment: UDIAttachment?, since stamp: UInt, on actor: (any Actor)?,
+    home: (@Sendable () -> (any Actor)?)? = nil, looksOnlyIfInDoubt: Bool = false,
+    _ step: @escaping ([Watcher.Found]?) -> Bool
+  ) {
+    attachment?.add(watcher, since: stamp)
+    // What the closure captures is released on its actor.
+    let step = ActorOwned(step, by: actor)
+    Task.detached { await self.run(on: actor, home ?? { actor }, looksOnlyIfInDoubt, step) }
+  }
+
+  private func run(
+    on actor: isolated (any Actor)?, _ home: @Sendable () -> (any Actor)?, _ looksOnlyIfInDoubt: Bool,
+    _ step: ActorOwned<([Watcher.Found]?) -> Bool>
+  ) async {
+    func call(on actor: isolated (any Actor)?, _ found: [Watcher.Found]?) -> Bool { step.value(found) }
+    while case let found = await watcher.next(looksOnlyIfInDoubt: looksOnlyIfInDoubt), await call(on: home(), found) {
+      if found == nil { return }
+    }
+  }
+}

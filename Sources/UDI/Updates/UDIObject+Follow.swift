@@ -1,0 +1,98 @@
+/// Following a dependency that comes and goes. `follow` is declared three times: for objects that are `Sendable`, for
+/// actors, and for all others, on the main actor.
+extension UDIObject where Self: Sendable {
+  /// Calls a closure now, and whenever a lookup would find something else than before.
+  ///
+  /// ```swift
+  /// func didAttachContext() {
+  ///   follow((any Session).self) { screen, session in screen.title = session?.user ?? "Log in" }
+  /// }
+  /// ```
+  ///
+  /// The closure runs on the actor in whose code it is written. It is called for the first time before this call
+  /// returns, unless this call is made elsewhere, and after that as
+  /// ``UDILinking/updates(of:named:search:fileID:line:)`` has new elements: of several changes at once, only the latest
+  /// state counts. If the context begins to be closed, or goes, the closure is called with nil.
+  ///
+  /// Like what the object has bound, this ends when the object is attached again or detached, so ``didAttachContext()``
+  /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,
+  /// which need not be kept. Until then, neither the object nor the dependency is kept alive.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependency is registered under.
+  ///   - name: The dependency's name, if it has one.
+  ///   - search: The direction to take; by default the context's.
+  ///   - isolation: The actor in whose code this call is written.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - body: Called with this object, which the closure need not capture, and with the dependency or nil.
+  /// - Returns: What ends the calls, if that is necessary.
+  /// - Complexity: As for ``UDILinking/updates(of:named:search:fileID:line:)``.
+  @discardableResult
+  public func follow<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ body: @escaping @Sendable @isolated(any) (Self, Dependency?) -> Void
+  ) -> UDIFollowing {
+    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    let actor = Isolation.of(body.isolation, in: isolation, at: request.site).actor
+    return begin(
+      request, on: actor, isHere: actor == nil || actor === isolation, IsolatedFunction(body).isolationErased)
+  }
+}
+
+extension UDIObject where Self: Actor {
+  /// Calls a closure on this actor, soon, and whenever a lookup would find something else than before. In all other
+  /// respects, this does the same as ``follow(_:named:search:isolation:fileID:line:_:)``.
+  @discardableResult
+  public func follow<Dependency: Sendable>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
+  ) -> UDIFollowing {
+    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    return begin(request, on: nil, isHere: false, home: { [weak self] in self }) { me, found in
+      me.assumeIsolated { body($0, found) }
+    }
+  }
+}
+
+extension UDIObject {
+  /// Does the same as ``follow(_:named:search:isolation:fileID:line:_:)`` on the main actor, for objects and
+  /// dependencies that are not `Sendable`.
+  @preconcurrency @MainActor
+  @discardableResult
+  public func follow<Dependency>(
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ body: @escaping @isolated(any) (Self, Dependency?) -> Void
+  ) -> UDIFollowing {
+    UDIReach.mainActor.assertIsolation(type)
+    let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    let actor = Isolation.onMainActor(body.isolation, at: request.site).actor
+    return begin(request, on: actor, isHere: true, IsolatedFunction(body).isolationErased)
+  }
+
+  private func begin<Dependency>(
+    _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, home: (@Sendable () -> (any Actor)?)? = nil,
+    _ body: @escaping (Self, Dependency?) throws -> Void
+  ) -> UDIFollowing {
+    let attachment = _attachedContext
+    let stamp = attachment.stamp
+    let context = attachment.effectiveContext("follow", self, request.keyText, at: request.site)
+    let consumer = Consumer(context, request, looksFirst: isHere)
+    let watcher = consumer.watcher
+    func lookUp() -> Dependency? {
+      context?.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
+    }
+    let first = isHere ? watcher.begin(lookUp) : nil
+    consumer.follow(for: attachment, since: stamp, on: actor, home: home) { [weak self] found in
+      guard let self, Tree.change({ _ in !watcher.isStopped }) else { return false }
+      // At the end, there is nothing any more.
+      if found != nil || watcher.last?.isEmpty == false { try? body(self, found.flatMap(Watcher.first)) }
+      return true
+    }
+    if isHere { try? body(self, first) }
+    return UDIFollowing(watcher: watcher)
+  }
+}

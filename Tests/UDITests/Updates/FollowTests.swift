@@ -1,0 +1,235 @@
+import Testing
+import UDITesting
+
+@testable import UDI
+
+@MainActor private protocol Cart: AnyObject { var label: String { get } }
+
+@MainActor private final class LiveCart: Cart {
+  let label: String
+  init(_ label: String) { self.label = label }
+}
+
+@MainActor private class Screen: @MainActor UDIObject {
+  let _attachedContext = UDIAttachment()
+  var seen: [String?] = []
+
+  func didAttachContext() {
+    follow((any Loose).self) { screen, found in
+      MainActor.preconditionIsolated()
+      screen.seen.append(found?.label)
+    }
+  }
+
+  final func take() -> [String?] {
+    defer { seen = [] }
+    return seen
+  }
+}
+
+/// A class that follows something else than its superclass, in addition.
+private final class CartScreen: Screen {
+  var carts: [String?] = []
+
+  override func didAttachContext() {
+    super.didAttachContext()
+    follow((any Cart).self) { screen, cart in screen.carts.append(cart?.label) }
+  }
+}
+
+private actor Desk: UDIObject {
+  nonisolated let _attachedContext = UDIAttachment()
+  private(set) var seen: [String?] = []
+
+  nonisolated func didAttachContext() {
+    follow((any Loose).self) { counter, found in counter.seen.append(found?.label) }
+  }
+
+  func followDraft() {
+    follow((any Loose).self, named: "draft") { counter, found in counter.seen.append(found?.label) }
+  }
+}
+
+/// A class that is not isolated, and may be used from anywhere.
+private final class Listener: UDIFinalObject, Sendable {
+  let _attachedContext = UDIAttachment()
+  let told = Tally()
+}
+
+/// A class that is neither isolated nor `Sendable`.
+private final class Loner: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  var seen: [String?] = []
+}
+
+/// `follow`: a closure is called now and at each change.
+@MainActor @Suite(.timeLimit(.minutes(1))) struct FollowTests {
+  let root = UDIContext(tag: "root")
+
+  @Test("The closure is called at once, and when the dependency comes, is replaced, and goes")
+  func comesAndGoes() async {
+    let screen = Screen().attached(to: root)
+    #expect(screen.take() == [nil])
+    var member: Member? = Member("first").attached(to: root)
+    root.bind(member!, as: (any Loose).self)
+    #expect(await settle([root]) && screen.take() == ["first"])
+    let second = Plain("second")
+    root.bind(second, as: (any Loose).self)
+    #expect(await settle([root]) && screen.take() == ["second"])
+    root.bind(member!, as: (any Loose).self)
+    #expect(await settle([root]) && screen.take() == ["first"])
+    weak let dead = member
+    member = nil
+    #expect(dead == nil, "nothing keeps the dependency alive")
+    #expect(await settle([root]) && screen.take() == [nil])
+    #expect(await settle([root]) && screen.take() == [])
+  }
+
+  @Test("Dependencies that belong to the main actor, and subclasses")
+  func onTheMainActor() async {
+    let cart = LiveCart("cart")
+    let screen = CartScreen().attached(to: root)
+    root.bind(cart, as: (any Cart).self)
+    #expect(await settle([root]) && screen.carts == [nil, "cart"] && screen.take() == [nil])
+    let loner = Loner().attached(to: root)
+    loner.follow((any Cart).self) { loner, cart in
+      MainActor.preconditionIsolated()
+      loner.seen.append(cart?.label)
+    }
+    loner.follow((any Loose).self) { loner, loose in loner.seen.append(loose?.label) }
+    #expect(loner.seen == ["cart", nil])
+    root.unbind((any Cart).self)
+    #expect(await settle([root]) && loner.seen == ["cart", nil, nil] && screen.carts == [nil, "cart", nil])
+  }
+
+  @Test("An actor is called on itself")
+  func actors() async {
+    let plain = Plain("plain")
+    let counter = Desk().attached(to: root)
+    await counter.followDraft()
+    while await counter.seen.count < 2 { await Task.yield() }
+    root.bind(plain, as: (any Loose).self, named: "draft")
+    while await counter.seen.count < 3 { await Task.yield() }
+    #expect(await counter.seen == [nil, nil, "plain"])
+  }
+
+  @Test("A Sendable object of no actor is called where its closure belongs")
+  func sendable() async {
+    let (root, plain) = (root, Plain("plain"))
+    let listener = Listener().attached(to: root)
+    var seen: [String?] = []
+    listener.follow((any Loose).self) { @MainActor _, found in seen.append(found?.label) }
+    #expect(seen == [nil])
+    await Task.detached {
+      listener.follow((any Loose).self) { listener, _ in listener.told.add() }
+      #expect(listener.told.count == 1)
+      root.bind(plain, as: (any Loose).self)
+      while listener.told.count < 2 { await Task.yield() }
+    }.value
+    #expect(await settle([root]) && seen == [nil, "plain"])
+  }
+
+  @Test("It ends when the object is attached elsewhere, and begins anew there; also out of a closed context")
+  func objectMoves() async throws {
+    let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
+    let (inLeft, inRight) = (Plain("left"), Plain("right"))
+    left.multiBind(inLeft, as: (any Loose).self)
+    right.multiBind(inRight, as: (any Loose).self)
+    let screen = Screen().attached(to: left)
+    screen.attachedContext = right
+    #expect(screen.take() == ["left", "right"])
+    #expect(await settle([left, right]) && screen.take() == [])
+    left.unbind((any Loose).self)
+    #expect(await settle([left, right]) && screen.take() == [])
+    right.unbind((any Loose).self)
+    #expect(await settle([left, right]) && screen.take() == [nil])
+    try await right.close()
+    #expect(await settle([left, right]) && screen.take() == [])
+    left.multiBind(inLeft, as: (any Loose).self)
+    screen.attachedContext = left
+    screen.attachedContext = left
+    #expect(screen.take() == ["left", "left"])
+    left.unbind((any Loose).self)
+    #expect(await settle([left, right]) && screen.take() == [nil])
+    #expect(left.nodeCountsOfWatchers == [2], "left and root")
+  }
+
+  @Test("When the context is closed, the closure is called with nil")
+  func contextClosed() async throws {
+    let child = try root.makeChild(tag: "child")
+    let plain = Plain("plain")
+    root.bind(plain, as: (any Loose).self)
+    let screen = Screen().attached(to: child)
+    try await child.close()
+    #expect(await settle([root, child]) && screen.take() == ["plain", nil])
+    root.unbind((any Loose).self)
+    #expect(await settle([root, child]) && screen.take() == [])
+  }
+
+  @Test("It ends when the object is detached, dies, or is not wanted any more")
+  func ends() async throws {
+    let plain = Plain("plain")
+    let screen = Screen().attached(to: root)
+    withReporter(.silent) { screen.attachedContext = nil }
+    #expect(screen.take() == [nil])
+    var other: Screen? = Screen().attached(to: root)
+    weak let dead = other
+    other = nil
+    #expect(dead == nil)
+    let loner = Loner().attached(to: root)
+    let following = loner.follow((any Loose).self) { loner, found in loner.seen.append(found?.label) }
+    root.bind(plain, as: (any Loose).self)
+    following.cancel()
+    #expect(await settle([root]) && loner.seen == [nil] && screen.take() == [])
+    #expect(root.nodeCountsOfWatchers == [])
+  }
+
+  @Test("The closure, and what it captures, is released with the object")
+  func capture() async {
+    weak var captured: Plain?
+    var loner: Loner? = Loner().attached(to: root)
+    do {
+      let plain = Plain()
+      captured = plain
+      loner?.follow((any Loose).self) { [plain] _, _ in withExtendedLifetime(plain) {} }
+    }
+    #expect(captured != nil)
+    loner = nil
+    #expect(await settle([root]))
+    while captured != nil { await Task.yield() }
+  }
+
+  @Test("The closure may bind, follow, and attach its object elsewhere")
+  func reentrance() async throws {
+    let (root, other) = (root, UDIContext(tag: "other"))
+    let (first, second) = (Plain("first"), Plain("second"))
+    let loner = Loner().attached(to: root)
+    loner.follow((any Loose).self) { loner, found in
+      loner.seen.append(found?.label)
+      switch loner.seen.count {
+      case 1: root.bind(first, as: (any Loose).self)
+      case 2: root.bind(second, as: (any Loose).self)
+      default: loner.attachedContext = other
+      }
+    }
+    #expect(await settle([root]) && loner.seen == [nil, "first", "second"])
+    root.unbind((any Loose).self)
+    #expect(await settle([root]) && loner.seen == [nil, "first", "second"])
+  }
+
+  @Test("After 10,000 changes, the last is known, and nothing has grown")
+  func manyChanges() async {
+    let screen = Screen().attached(to: root)
+    let plains = [Plain("0"), Plain("1")]
+    for number in 0..<10_000 {
+      root.bind(plains[number % 2], as: (any Loose).self)
+      if number % 3 == 0 { await Task.yield() }
+    }
+    #expect(await settle([root]))
+    #expect(screen.seen.count <= 10_001 && screen.seen.last == "1" && root.nodeCountsOfWatchers == [1])
+    let loner = Loner().attached(to: root)
+    for _ in 0..<1_000 { loner.follow((any Loose).self) { loner, _ in loner.seen = [] }.cancel() }
+    #expect(await settle([root]) && root.nodeCountsOfWatchers == [1])
+    #expect(unsafe loner._attachedContext.followers.count <= 1)
+  }
+}
