@@ -14,28 +14,23 @@ extension Consumer {
   ///   - attachment: That of the object for which this waits, if any. When the object is attached again, detached or
   ///     released, the waiting ends.
   ///   - stamp: The attachment's `stamp` before the context for the lookup was found.
-  ///   - actor: Where the task waits.
-  ///   - home: Returns the actor on which `step` is called; nil if that is where the task waits.
+  ///   - actor: Where the task waits and looks, and where `step` is called.
   ///   - looksOnlyIfInDoubt: As for `Watcher.next`.
   ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
   func follow(
-    for attachment: UDIAttachment?, since stamp: UInt, on actor: (any Actor)?,
-    home: (@Sendable () -> (any Actor)?)? = nil, looksOnlyIfInDoubt: Bool = false,
+    for attachment: UDIAttachment?, since stamp: UInt, on actor: (any Actor)?, looksOnlyIfInDoubt: Bool = false,
     _ step: @escaping ([Watcher.Found]?) -> Bool
   ) {
     attachment?.add(watcher, since: stamp)
     // What the closure captures is released on its actor.
     let step = ActorOwned(step, by: actor)
-    Task.detached { await self.run(on: actor, home ?? { actor }, looksOnlyIfInDoubt, step) }
+    Task.detached { await self.run(on: actor, looksOnlyIfInDoubt, step) }
   }
 
   private func run(
-    on actor: isolated (any Actor)?, _ home: @Sendable () -> (any Actor)?, _ looksOnlyIfInDoubt: Bool,
-    _ step: ActorOwned<([Watcher.Found]?) -> Bool>
+    on actor: isolated (any Actor)?, _ looksOnlyIfInDoubt: Bool, _ step: ActorOwned<([Watcher.Found]?) -> Bool>
   ) async {
-    func call(on actor: isolated (any Actor)?, _ found: [Watcher.Found]?) -> Bool { step.value(found) }
-    while case let found = await watcher.next(looksOnlyIfInDoubt: looksOnlyIfInDoubt), await call(on: home(), found) {
-      if found == nil { return }
+    while case let found = await watcher.next(looksOnlyIfInDoubt: looksOnlyIfInDoubt), step.value(found), found != nil {
     }
   }
 }

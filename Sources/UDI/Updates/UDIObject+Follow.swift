@@ -51,9 +51,17 @@ extension UDIObject where Self: Actor {
     _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
   ) -> UDIFollowing {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    return begin(request, on: nil, isHere: false, home: { [weak self] in self }) { me, found in
-      me.assumeIsolated { body($0, found) }
+    let (consumer, stamp) = consumer(request)
+    let watcher = consumer.watcher
+    _attachedContext.add(watcher, since: stamp)
+    Task.detached { [weak self] in
+      while case let found = await watcher.next(), let self, watcher.goesOn {
+        if watcher.concerns(found) { await body(self, found.flatMap(Watcher.first)) }
+        if found == nil { break }
+      }
+      withExtendedLifetime(consumer) {}
     }
+    return UDIFollowing(watcher: watcher)
   }
 }
 
@@ -74,25 +82,34 @@ extension UDIObject {
   }
 
   private func begin<Dependency>(
-    _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, home: (@Sendable () -> (any Actor)?)? = nil,
-    _ body: @escaping (Self, Dependency?) throws -> Void
+    _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, _ body: @escaping (Self, Dependency?) throws -> Void
   ) -> UDIFollowing {
-    let attachment = _attachedContext
-    let stamp = attachment.stamp
-    let context = attachment.effectiveContext("follow", self, request.keyText, at: request.site)
-    let consumer = Consumer(context, request, looksFirst: isHere)
+    let (consumer, stamp) = consumer(request, looksFirst: isHere)
     let watcher = consumer.watcher
     func lookUp() -> Dependency? {
-      context?.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
+      watcher.context?.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
     }
     let first = isHere ? watcher.begin(lookUp) : nil
-    consumer.follow(for: attachment, since: stamp, on: actor, home: home) { [weak self] found in
-      guard let self, Tree.change({ _ in !watcher.isStopped }) else { return false }
-      // At the end, there is nothing any more.
-      if found != nil || watcher.last?.isEmpty == false { try? body(self, found.flatMap(Watcher.first)) }
+    consumer.follow(for: _attachedContext, since: stamp, on: actor) { [weak self] found in
+      guard let self, watcher.goesOn else { return false }
+      if watcher.concerns(found) { try? body(self, found.flatMap(Watcher.first)) }
       return true
     }
     if isHere { try? body(self, first) }
     return UDIFollowing(watcher: watcher)
   }
+
+  /// A consumer for the object, and the attachment's `stamp` before its context was found.
+  fileprivate func consumer(_ request: LookupRequest, looksFirst: Bool = false) -> (Consumer, stamp: UInt) {
+    let stamp = _attachedContext.stamp
+    let context = _attachedContext.effectiveContext("follow", self, request.keyText, at: request.site)
+    return (Consumer(context, request, looksFirst: looksFirst), stamp)
+  }
+}
+
+extension Watcher {
+  fileprivate var goesOn: Bool { Tree.change { _ in !isStopped } }
+
+  /// Whether to pass on what has been found. At the end, there is nothing any more, unless there was nothing before.
+  fileprivate func concerns(_ found: [Found]?) -> Bool { found != nil || last?.isEmpty == false }
 }
