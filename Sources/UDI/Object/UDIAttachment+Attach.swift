@@ -47,7 +47,7 @@ extension UDIAttachment {
       if binding.isMulti, let end { binding.detailed?.end(with: end) } else { binding.withdraw(&garbage) }
     }
     store(context, &garbage)
-    stopFollowing()
+    if unsafe followers != nil { stopFollowing() }
     unsafe attachSite = site
     unsafe comesFromLook = Tree.isLooking
     attachments.add(1, ordering: .relaxed)
@@ -55,8 +55,7 @@ extension UDIAttachment {
 
   /// Ends what follows dependencies for the object. Called under the tree lock.
   func stopFollowing() {
-    for watcher in unsafe followers { watcher.stop() }
-    unsafe followers = []
+    for watcher in unsafe followers.take() ?? [] { watcher.stop() }
   }
 
   /// Adds what follows a dependency for the object.
@@ -66,8 +65,7 @@ extension UDIAttachment {
   func add(_ follower: Watcher, since stamp: UInt) {
     Tree.change { _ in
       if stamp != self.stamp { return follower.stop() }
-      unsafe followers.removeAll { $0.isStopped }
-      unsafe followers.append(follower)
+      unsafe followers = (followers ?? []).filter { !$0.isStopped } + [follower]
     }
   }
 

@@ -60,15 +60,17 @@ public final class UDIAttachment: Sendable {
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
-  /// What follows dependencies for this object until it is attached again or detached. Guarded by the tree lock.
-  nonisolated(unsafe) var followers: [Watcher] = []
+  /// What follows dependencies for this object until it is attached again or detached; nil if nothing does. Guarded by
+  /// the tree lock.
+  // The tree lock excludes overlapping accesses, so they are not checked ("attach" in `Benchmarks/instructions`).
+  @exclusivity(unchecked) nonisolated(unsafe) var followers: [Watcher]?
 
   /// Makes an attachment for a new object, which is not attached to any context yet.
   public init() { Self.strangers.add(1, ordering: .relaxed) }
 
   deinit {
     if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
-    if unsafe !followers.isEmpty { Tree.change { _ in stopFollowing() } }
+    if unsafe followers != nil { Tree.change { _ in stopFollowing() } }
     guard let address else {
       if UDIRecording.isOn { Tree.change { _ in UDIRecording.removeUses(of: self) } }
       return
