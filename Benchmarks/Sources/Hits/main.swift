@@ -20,13 +20,6 @@ final class Three: UDIObject {
   func didAttachContext() {}
 }
 
-final class Reader: UDIObject {
-  let _attachedContext = UDIAttachment()
-  @Linked(keeps: .never) var inLine: (any Service)?
-  @Followed var followed: (any Service)?
-  func didAttachContext() {}
-}
-
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let count = Int(arguments[1]), ["on", "off"].contains(arguments[2]) else {
   fatalError("usage: Hits COUNT on|off KIND")
@@ -51,7 +44,6 @@ registerGraph(in: other)
 context.register(Member.self, lifetime: .context) { Member() }
 guard let ownedMember = context.link(Member.self) else { fatalError("it is registered") }
 let member = Member().attached(to: context)
-let reader = Reader().attached(to: context)
 let key = UDIKey<any Service>(named: "example")
 
 /// Inlined, so that a lookup stands in the loop itself.
@@ -74,8 +66,8 @@ case "object-require": repeating { (try? member.require((any Service).self)) ===
 case "owned-object": repeating { ownedMember.linkInLine((any Service).self) === host }
 case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
 case "object-key": repeating { member.linkInLine(key) === host }
-case "wrapper": repeating { reader.inLine === host }
-case "followed": repeating { reader.followed === host }
+case "wrapper": readInLine(count, in: context, host)
+case "followed": readFollowed(count, in: context, host)
 case "miss": repeating { context.link((any Missing).self) == nil }
 case "made": repeating { context.link((any Made).self) != nil }
 case "made-and-kept":
