@@ -30,7 +30,7 @@ func currentStack() -> Range<UInt> {
   let unknown: Range<UInt> = 0..<0
   #if canImport(Darwin)
     let (high, size) = unsafe (pthread_get_stackaddr_np(pthread_self()), pthread_get_stacksize_np(pthread_self()))
-    let end = unsafe UInt(bitPattern: high)
+    let end = UInt(bitPattern: high)
     return UInt(size) < end ? end - UInt(size)..<end : unknown
   #else
     #if canImport(Musl)
