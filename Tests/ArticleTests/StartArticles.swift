@@ -2,8 +2,7 @@ import Testing
 import UDI
 import UDITesting
 
-// The code in "Getting started", "The tree and its searches", "Lifetimes" and "Concurrency": `.ci/articles` compares it
-// with them.
+// The code in "The tree and its searches", "Lifetimes" and "Concurrency": `.ci/articles` compares it with them.
 
 protocol Greeter: Sendable { func greet(_ name: String) -> String }
 
@@ -63,21 +62,13 @@ extension Mixer {
 @MainActor final class ScreenModel: Sendable {}
 
 @Suite(.ownAppContext) struct StartArticles {
-  @Test func gettingStarted() throws {
+  @Test func bindingsComeFirst() throws {
     let lobby = try AppContext.makeChild(tag: "Lobby")
     lobby.provide(Sign(), as: (any Greeter).self)
     let door = Door().attached(to: AppContext)
-    print(door.open())
     #expect(door.open() == "Please ring, Ann.")
-    withExtendedLifetime(Host().attached(to: lobby)) {
-      print(door.open())
-    }
-    print(door.open())
     withExtendedLifetime(Host().attached(to: lobby)) { #expect(door.open() == "Welcome, Ann!") }
     #expect(door.open() == "Please ring, Ann.")
-    lobby.unregister((any Greeter).self)
-    print(door.explain((any Greeter).self))
-    #expect(door.open() == "Nobody is here.")
   }
 
   @Test func tree() throws {
