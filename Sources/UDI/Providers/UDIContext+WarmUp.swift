@@ -81,6 +81,17 @@ extension Obtaining {
 }
 
 extension UDIContext {
+  /// The providers of this context, in the order of registration.
+  package var providers: [Provider] { change { node, _ in node.allProviders } }
+
+  /// The providers above this scope that make an instance for each scope.
+  package var providersOfScopesAbove: [Provider] {
+    sequence(first: self, next: \.parent).dropFirst().flatMap(\.providers).filter { $0.sharing == .scope }
+  }
+
+  /// The nearest scope around this context, which may be the context itself.
+  package var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
+
   /// Makes an instance with each provider, or under each type that `implements` serves it as: only then it is known
   /// whether it is of that type. For `UDITesting`.
   package func failuresToMake(forAliases: Bool) async -> [UDIFailure] {

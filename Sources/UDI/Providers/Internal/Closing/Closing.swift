@@ -360,7 +360,7 @@ extension Closing {
 }
 
 extension UDIFailure {
-  init(_ provider: Provider, path: [String], error: any Error) {
+  package init(_ provider: Provider, path: [String], error: any Error) {
     self.init(provider.key, path: path, error: error)
     (fileID, line) = (provider.site.fileID, provider.site.line)
   }

@@ -7,7 +7,7 @@ import Synchronization
 /// itself, and not in a cache, the entry for that instance (`shown`) takes the provider's place in the slots, so that
 /// lookups find the instance directly. When the instance is dropped, for example by a `reset`, the provider is put
 /// back.
-class Provider: Entry, @unchecked Sendable {
+package class Provider: Entry, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
   // The first three properties are small. Directly after the last property of `Entry`, they fill space that would
@@ -160,19 +160,19 @@ class Provider: Entry, @unchecked Sendable {
   /// up.
   ///
   /// - Parameter context: Any context. Nothing is looked up there.
-  func parameterTypes(in context: UDIContext) -> [Any.Type]? { nil }
+  package func parameterTypes(in context: UDIContext) -> [Any.Type]? { nil }
 
   /// The types of the factory's arguments; empty if it takes none.
-  final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
+  package final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
   /// Whether the provider has a closer. Read this under the tree lock.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }
   /// Whether each instance that is kept has an operation. The maker knows.
   final var runsInstances: Bool { hasOperation.load(ordering: .relaxed) }
   final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
-  final var id: UInt { unsafe uncheckedID }
+  package final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
-  final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
+  package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 }
