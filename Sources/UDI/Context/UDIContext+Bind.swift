@@ -1,34 +1,6 @@
-/// Binding: registering an instance that something else keeps alive.
-///
-/// Every verb that takes a dependency is declared twice: for `Sendable` types, callable from anywhere, and (below the
-/// mark) for all other types, on the main actor. The compiler chooses by the dependency's type, so a dependency that is
-/// not `Sendable` never leaves the main actor.
+/// Verbs with which a context makes further bindings of an instance, and withdraws bindings. (`bind` is declared for
+/// contexts and objects, in `UDILinking+Bind.swift`.)
 extension UDIContext {
-  /// Binds an instance in this context, which holds it weakly, and withdraws its bindings under the same key in all
-  /// other contexts.
-  ///
-  /// A binding that already exists here under the key is replaced. The context does not keep the instance alive, so
-  /// hold it elsewhere.
-  ///
-  /// - Parameters:
-  ///   - dependency: A class instance.
-  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`; the compiler checks the
-  ///     conformance.
-  ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which the registration can be found: see ``UDIContext/registrations(of:search:)``.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Precondition: `dependency` is a class instance, because a value cannot be held weakly.
-  /// - Complexity: O(log siblings) on each level upwards at which the answer changes, and O(bindings of the instance)
-  ///   to withdraw the others.
-  @_alwaysEmitIntoClient
-  public func bind<Dependency: Sendable>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: false)
-  }
-
   /// Binds an instance in this context, which holds it weakly, and leaves it bound in all other contexts.
   ///
   /// A binding that already exists here under the key is replaced. The context does not keep the instance alive, so
@@ -49,7 +21,7 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: true)
+    _origin.bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: true)
   }
 
   /// Withdraws the binding under the given type and name in this context, whichever call made it. Bindings in other
@@ -74,15 +46,6 @@ extension UDIContext {
 // MARK: - On the main actor, for types that are not Sendable
 
 extension UDIContext {
-  /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func bind<Dependency>(
-    _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: false)
-  }
-
   /// Does the same as ``multiBind(_:as:named:metadata:fileID:line:)`` on the main actor, for a type that is not
   /// `Sendable`.
   @_alwaysEmitIntoClient @preconcurrency @MainActor
@@ -90,6 +53,6 @@ extension UDIContext {
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: true)
+    _origin.bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line), isMulti: true)
   }
 }

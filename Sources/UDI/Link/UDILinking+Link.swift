@@ -1,5 +1,5 @@
 /// Linking: looking up a dependency, from a context or from an object. Each verb is declared twice (see
-/// `UDIContext+Bind.swift`).
+/// `UDILinking+Bind.swift`).
 ///
 /// Some forms of `require` infer the type from the place where the result is used. Of these, the form that does not
 /// return an optional is disfavoured. Otherwise the compiler would choose it even where an optional is expected, and

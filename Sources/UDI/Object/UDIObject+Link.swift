@@ -1,5 +1,5 @@
 /// Linking properties of objects, and the original library's word for `link`. All other verbs that look something up
-/// are those of ``UDILinking``. Each verb is declared twice (see `UDIContext+Bind.swift`).
+/// are those of ``UDILinking``. Each verb is declared twice (see `UDILinking+Bind.swift`).
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type determines which dependency
   /// is looked up.

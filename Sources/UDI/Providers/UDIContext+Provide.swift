@@ -1,4 +1,4 @@
-/// Giving a context a dependency that exists already. Each verb has two forms: see `UDIContext+Bind.swift`.
+/// Giving a context a dependency that exists already. Each verb has two forms: see `UDILinking+Bind.swift`.
 extension UDIContext {
   /// Gives the context a dependency to own: a value, or an object that nothing else needs to hold.
   ///
