@@ -106,7 +106,7 @@ extension UDIContext {
   private func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
     if let path = change({ node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }) {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
-      return [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)]
+      return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
     }
     var failures: [UDIFailure] = []
     for group in whatToMake(isWanted) { failures += await Self.failures(of: group) }

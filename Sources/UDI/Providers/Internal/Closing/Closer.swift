@@ -32,21 +32,7 @@ final class Closer: @unchecked Sendable {
 typealias Unclosed = (instance: OwnedInstance, operation: Operation?)
 
 extension Closer {
-  /// Makes a closer from an `onClose` closure for a `Sendable` dependency; nil if there is no closure.
-  static func of<Dependency: Sendable>(
-    _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
-  ) -> Closer? {
-    if let close { Closer(body(close)) } else { nil }
-  }
-
-  /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
-  @MainActor
-  static func onMainActor<Dependency>(
-    _ close: (@isolated(any) (Dependency) async throws -> Void)?, _ site: UDICallSite
-  ) -> Closer? {
-    if let close { Closer(bodyOnMainActor(close, site)) } else { nil }
-  }
-
+  /// Erases the type of a closure for a `Sendable` dependency.
   static func body<Dependency: Sendable>(
     _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
   ) -> Body {
@@ -56,6 +42,8 @@ extension Closer {
     return ActorOwned(body, by: function.isolation)
   }
 
+  /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
+  ///
   /// - Precondition: The function belongs to no actor other than the main actor.
   @MainActor
   static func bodyOnMainActor<Dependency>(
