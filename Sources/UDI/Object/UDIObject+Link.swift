@@ -21,7 +21,8 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)), in: property)
+    let found = lookUp(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    return property.store(found, in: self)
   }
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
@@ -93,7 +94,8 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)), in: property)
+    let found = lookUp(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    return property.store(found, in: self)
   }
 
   /// Does the same as ``link(_:named:search:fileID:line:)-(Dependency?,_,_,_,_)`` on the main actor, for a type that is

@@ -3,14 +3,15 @@
 ///
 /// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
 /// `UDILinking+Link.swift` says why code that does not know the optional's type can write to it.
-extension UDIObject {
+extension ReferenceWritableKeyPath {
+  /// Sets a property to what has been found for it, or to nil.
+  ///
+  /// - Returns: Whether something has been found.
   @_alwaysEmitIntoClient
-  func store<Dependency>(
-    _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
-  ) -> Bool {
+  func store<Dependency>(_ found: Dependency?, in target: Root) -> Bool where Value == Dependency? {
     // The old value is kept alive until the write is over, because its `deinit` might use the property.
-    let old = self[keyPath: property]
-    self[keyPath: property] = found
+    let old = target[keyPath: self]
+    target[keyPath: self] = found
     withExtendedLifetime(old) {}
     return found != nil
   }
