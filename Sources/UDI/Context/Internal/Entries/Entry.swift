@@ -57,10 +57,10 @@ package class Entry: WeakEntry, @unchecked Sendable {
     super.init(form, isWeak: isWeak)
   }
 
-  final var reach: UDIReach { registered.reach }
+  package final var reach: UDIReach { registered.reach }
 
   /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
-  final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
+  package final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
     garbage.held(object, reach)
   }
 
@@ -158,7 +158,7 @@ extension Entry {
 
 /// The entry for an instance that a provider keeps, or for the value of an override. Slots refer to this entry instead
 /// of to the provider, unless a cache keeps the instance.
-class InstanceEntry: Entry, @unchecked Sendable {
+package class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: this class adds only properties that stay constant until `deinit`.
 
   /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.

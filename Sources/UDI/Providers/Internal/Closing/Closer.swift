@@ -1,6 +1,6 @@
 /// What a provider's context has to do when it is closed: the closures that `onClose` and `running` were given, and the
 /// instances that have yet to be closed.
-final class Closer: @unchecked Sendable {
+package final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
   /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.

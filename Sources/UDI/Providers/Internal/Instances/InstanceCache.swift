@@ -174,11 +174,11 @@ extension Provider {
   }
 
   /// The user's storages. Call this under the tree lock.
-  final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
+  package final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
 
   /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
   /// tree lock.
-  final func forEachOwned(_ body: (AnyObject) -> Void) {
+  package final func forEachOwned(_ body: (AnyObject) -> Void) {
     if sharing != .weak, let kept { body(kept.object) }
     for cache in caches?.all ?? [] { if let owned = cache.kept?.owned { body(owned) } }
   }

@@ -233,7 +233,7 @@ extension Provider {
   }
 
   /// Closes the provider's instances; nil if they need not be closed.
-  final var closer: Closer? { unsafe uncheckedExtras?.closer }
+  package final var closer: Closer? { unsafe uncheckedExtras?.closer }
 
   /// Sets the closer. No lock is needed before the provider enters a context.
   final func setCloser(_ closer: Closer?) {
