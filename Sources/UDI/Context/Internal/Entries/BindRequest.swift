@@ -100,7 +100,7 @@ extension UDIOrigin {
   /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the compiler
   /// knows whether there is metadata.
   ///
-  /// - Parameter contexts: The contexts in which an object binds; nil for its effective context.
+  /// - Parameter contexts: The contexts in which to bind; nil for this one, or for the object's effective context.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?,
@@ -109,8 +109,25 @@ extension UDIOrigin {
     let isOfObject = asker != nil
     BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: isMulti && isOfObject) { request in
       switch self {
-      case .context(let context): context.bind(request, moving: !isMulti)
+      case .context(let context): for context in contexts ?? [context] { context.bind(request, moving: !isMulti) }
       case .object(let attachment, let owner): attachment.bind(request, for: owner, in: contexts)
+      }
+    }
+  }
+}
+
+extension UDIOrigin {
+  func unbind(_ key: KeyIdentity) -> Bool {
+    Tree.change { garbage in
+      switch self {
+      case .context(let context):
+        guard let binding = context.withNode({ $0.heldBinding(key) }) else { return false }
+        binding.takeOut(&garbage)
+        return true
+      case .object(let attachment, _):
+        let unwanted = attachment.bindings.filter { $0.key === key }
+        for binding in unwanted { binding.withdraw(&garbage) }
+        return !unwanted.isEmpty
       }
     }
   }
