@@ -109,7 +109,9 @@ extension UDIOrigin {
     let isOfObject = asker != nil
     BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: isMulti && isOfObject) { request in
       switch self {
-      case .context(let context): for context in contexts ?? [context] { context.bind(request, moving: !isMulti) }
+      case .context(let context):
+        guard let contexts else { return context.bind(request, moving: !isMulti) }
+        for context in contexts { context.bind(request, moving: !isMulti) }
       case .object(let attachment, let owner): attachment.bind(request, for: owner, in: contexts)
       }
     }
