@@ -125,8 +125,7 @@ final class InstanceCaches: @unchecked Sendable {
     }
   }
 
-  /// Discards a cache that is not in use: nothing finds it any more, and whatever is about to use it looks for another
-  /// one.
+  /// Discards a cache: nothing finds it any more, and whatever is about to use it looks for another one.
   func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
     if cache.isDiscarded { return }
     // The chain is read first, because discarding a cache takes it out of the chain.
@@ -136,17 +135,6 @@ final class InstanceCaches: @unchecked Sendable {
     count -= same.count
     for other in same where other !== cache { add(other) }
     garbage.add(cache)
-  }
-
-  /// Discards all caches, whether they are in use or not.
-  func discardAll(_ garbage: inout Garbage) {
-    for cache in all {
-      cache.discard()
-      garbage.add(cache)
-    }
-    caches = ObjectTable()
-    count = 0
-    nextSweep = 32
   }
 
   @inline(never)

@@ -287,7 +287,7 @@ extension Provider {
     let all = caches.all
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays, because whoever
     // wants a newer instance may have to wait until an older one has been stored.
-    if sharing != .custom { caches.discardAll(&garbage) }
+    if sharing != .custom { for cache in all { caches.discard(cache, &garbage) } }
     for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
   }
 }
