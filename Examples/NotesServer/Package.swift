@@ -82,6 +82,7 @@ let package = Package(
         .product(name: "NIOPosix", package: "swift-nio"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UDI", package: "UDI"),
+        .product(name: "UDIInspector", package: "UDI"),
         .product(name: "UDITesting", package: "UDI"),
       ],
       swiftSettings: settings),

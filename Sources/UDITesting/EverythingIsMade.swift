@@ -1,5 +1,6 @@
 public import Testing
 public import UDI
+import UDIInspector
 
 /// Makes an instance with each provider of a context and of the contexts below it, and fails the test for each instance
 /// that cannot be made, or is not of a type that `implements` serves it as. Also fails the test for each property with

@@ -22,9 +22,10 @@ public import UDI
 public func expectNeedsAreMet(
   by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) {
+  func explain<Wanted>(_ type: Wanted.Type) -> UDIExplanation { context.explain(type) }
   for type in classes {
     for (need, _) in Need.all(of: type) {
-      need.check(context.explanation(ofNeed: need.type), isRequestKnown: false, sourceLocation)
+      need.check(_openExistential(need.type, do: explain), isRequestKnown: false, sourceLocation)
     }
   }
 }

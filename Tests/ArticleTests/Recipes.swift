@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDIInspector
 import UDITesting
 
 // The code in "Recipes": `.ci/articles` compares it with the article.

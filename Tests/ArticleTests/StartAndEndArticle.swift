@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDIInspector
 
 // The code in "From start to end": `.ci/articles` compares it with the article.
 

@@ -97,14 +97,14 @@ final class Drift: Sendable {
     #if DEBUG
       // Starts with the seed, so that the threads do not stop at the same lookups.
       let climbs = Atomic<UInt64>(seed)
-      Schedule.following { [self] point in
+      Schedule.$hook.withValue({ [self] point in
         guard point == .climbing else { return }
         precondition(HeldLocks.count == 2, "a lookup upwards goes hand over hand")
         guard climbs.add(1, ordering: .relaxed).newValue % 256 == 0 else { return }
         let before = moves.load(ordering: .relaxed)
         // For a limited time, because whoever moves this very context waits for the lookup.
         for _ in 0..<100 where moves.load(ordering: .relaxed) < before + 8 { sched_yield() }
-      } operation: {
+      }) {
         operation()
       }
       precondition(climbs.load(ordering: .relaxed) > seed, "no lookup has come to the point where it climbs")

@@ -272,7 +272,7 @@ struct LeakAuditTests {
       let (looks, acted) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
       let isDone = Locked<Bool>([])
       Thread.detachNewThread {
-        Schedule.following({ point in
+        Schedule.$hook.withValue({ point in
           guard point == .loadedToLook, isDone.all.isEmpty else { return }
           isDone.add(true)
           looks.signal()

@@ -1,7 +1,7 @@
 /// Points in the library at which a test can run its own code. They exist only in debug builds.
 ///
 /// ```swift
-/// Schedule.following({ point in if point == .somePoint { doSomethingElse() } }) { context.link(Service.self) }
+/// Schedule.$hook.withValue({ if $0 == .somePoint { doSomethingElse() } }) { context.link(Service.self) }
 /// ```
 ///
 /// A test's hook belongs to its task, or to its thread if there is no task, so tests that run at the same time do not
@@ -28,22 +28,8 @@ package enum Schedule {
   }
 
   #if DEBUG
-    @TaskLocal private static var hook: (@Sendable (Point) -> Void)?
-
-    /// Runs an operation, and calls a hook at each point that the operation reaches.
-    package static func following<Result>(
-      _ hook: @escaping @Sendable (Point) -> Void, operation: () throws -> Result
-    ) rethrows -> Result {
-      try $hook.withValue(hook, operation: operation)
-    }
-
-    /// Runs an asynchronous operation, and calls a hook at each point that the operation, or a task that it starts,
-    /// reaches.
-    nonisolated(nonsending) package static func following<Result>(
-      _ hook: @escaping @Sendable (Point) -> Void, operation: nonisolated(nonsending) () async throws -> Result
-    ) async rethrows -> Result {
-      try await $hook.withValue(hook) { try await operation() }
-    }
+    /// What is called at each point that the current task, or a task that it starts, reaches.
+    @TaskLocal package static var hook: (@Sendable (Point) -> Void)?
   #endif
 
   /// Calls the hook, if there is one, because this thread has reached a point.

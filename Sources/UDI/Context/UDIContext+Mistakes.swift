@@ -3,7 +3,7 @@
 ///
 /// They are deprecated rather than unavailable, because the compiler ignores unavailable overloads if another overload
 /// fits: for an optional, it would take the general overload without a warning. `.ci/refused` checks this. Each verb is
-/// declared twice, see `UDIContext+Bind.swift`.
+/// declared twice, see `UDILinking+Bind.swift`.
 extension UDIContext {
   /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
   /// optional.

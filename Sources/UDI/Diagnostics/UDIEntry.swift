@@ -91,7 +91,7 @@ extension UDIEntry {
       className: type.map { _typeName($0, qualified: false) }, isAlive: isAlive, lifetime: provider?.lifetime.name,
       argumentTypes: typeNames(provider?.argumentTypes ?? []), fileID: entry.site.fileID, line: entry.site.line,
       attachFileID: attachSite?.fileID, attachLine: attachSite?.line, endFileID: end?.fileID, endLine: end?.line,
-      failure: provider?.failure.map { Failure($0) }, lastDuration: provider?.maker.lastDuration)
+      failure: provider?.failure.map { Failure($0) }, lastDuration: provider?.maker.extras?.lastDuration)
   }
 
   /// The same entry without what changes as time passes, so that snapshots of a tree that has not changed are equal.

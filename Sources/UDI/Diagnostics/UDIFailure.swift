@@ -1,5 +1,5 @@
 /// What cannot be made or closed, or has failed while it ran, and the error: a part of ``UDIWarmUpError``,
-/// ``UDICloseError`` and ``UDIUnmetNeeds``, and what ``UDIContext/untilClosed()`` throws.
+/// ``UDICloseError`` and `UDIUnmetNeeds`, and what ``UDIContext/untilClosed()`` throws.
 public struct UDIFailure: Error, Sendable {
   /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
   public let typeName: String
@@ -8,7 +8,7 @@ public struct UDIFailure: Error, Sendable {
   /// The tags of the contexts from the root to the one where the dependency was looked up, or that owned it, both
   /// included.
   public let fullPath: [String]
-  /// The error that was thrown or, in ``UDIUnmetNeeds``, would be.
+  /// The error that was thrown or, in `UDIUnmetNeeds`, would be.
   public let error: any Error
   /// The file of the call that registered the dependency, in the form of `#fileID`. Nil in ``UDIWarmUpError``.
   public internal(set) var fileID: String?
@@ -31,7 +31,7 @@ extension UDIFailure: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that have failed because of it.
   ///
   /// - Parameter what: What is wrong with the dependencies.
-  static func describe(_ failures: [UDIFailure], _ what: String) -> String {
+  package static func describe(_ failures: [UDIFailure], _ what: String) -> String {
     if failures.count == 1 { return spelled("One dependency \(what): \(failures[0].description)") }
     let causes = failures.map(\.cause)
     var lines = [spelled("\(failures.count) dependencies \(what):")]

@@ -21,7 +21,7 @@ extension UDILinkError {
   /// Returns the same error with the position of the dependency among the parameters of an initialiser.
   ///
   /// - Parameter position: The position, counted from 1.
-  func asked(asParameter position: Int) -> UDILinkError {
+  package func asked(asParameter position: Int) -> UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
 
@@ -64,7 +64,7 @@ extension Provider {
   final func passOn(_ error: any Error) -> any Error { (error as? UDILinkError).map(passOn) ?? error }
 
   /// Returns the same error with a step for this provider.
-  final func passOn(_ missing: UDILinkError) -> UDILinkError {
+  package final func passOn(_ missing: UDILinkError) -> UDILinkError {
     missing.seen(
       from: .init(
         kind: .provider, typeName: key.typeName, name: key.name?.description, parameter: missing.parameter,

@@ -48,7 +48,7 @@ extension AuditNotice {
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {
     guard let object else { return }
-    let registered = (entry.registeredEntry ?? entry).sighted(&garbage).entry.timeless
+    let registered = (entry.registeredEntry ?? entry).described(&garbage)
     AuditNotice(
       object: object, isNew: true, node: node, context: node.context, reach: entry.reach, entry: registered
     ).send(&garbage)
@@ -71,33 +71,12 @@ extension AuditNotice {
 
 // MARK: - What is there. Called under the tree lock
 
-/// What a binding or a provider leads to: the bound object, if it is alive; the instances that a provider keeps
-/// strongly; the provider itself and its closer, which hold closures of the user; and the user's storages.
-package typealias EntryContent = (
-  entry: UDIEntry, reach: UDIReach, bound: AnyObject?, owned: [AnyObject], holders: [AnyObject],
-  storages: [any UDIStorage]
-)
-
 extension Node {
   /// This node and the nodes below it, breadth-first.
   package var branch: [Node] { BreadthFirst(self).map(\.node) }
+}
 
-  /// What the context's bindings and providers lead to. Aliases are left out: they hold only what their targets hold.
-  /// The garbage keeps the bound objects alive.
-  package func contents(_ garbage: inout Garbage) -> [EntryContent] {
-    var contents: [EntryContent] = []
-    for source in allEntries where !(source is InstanceEntry || source is Alias) {
-      let provider = source as? Provider
-      let bound = provider == nil ? source.liveObject(&garbage) : nil
-      var owned: [AnyObject] = []
-      provider?.forEachOwned { owned.append($0) }
-      let holders: [AnyObject?] = [provider, provider?.closer]
-      contents.append(
-        (
-          source.sighted(&garbage).entry.timeless, source.reach, bound, owned, holders.compactMap(\.self),
-          provider?.storages ?? []
-        ))
-    }
-    return contents
-  }
+extension Entry {
+  /// What an audit says of the entry. The garbage keeps its object alive.
+  package final func described(_ garbage: inout Garbage) -> UDIEntry { sighted(&garbage).entry.timeless }
 }

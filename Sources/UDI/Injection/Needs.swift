@@ -48,11 +48,6 @@ extension PropertyLink {
 
 /// What `UDITesting` asks about properties.
 extension UDIContext {
-  /// Explains what a lookup of a type finds that has no name.
-  package func explanation(ofNeed type: Any.Type) -> UDIExplanation {
-    explanation(of: LookupRequest(type, .mainActor))
-  }
-
   /// Explains what the first read of an object's property finds.
   ///
   /// - Parameter wrapper: The address of the property's wrapper: `Required` or `Linked`.

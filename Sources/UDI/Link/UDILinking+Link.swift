@@ -1,5 +1,5 @@
 /// Linking: looking up a dependency, from a context or from an object. Each verb is declared twice (see
-/// `UDIContext+Bind.swift`).
+/// `UDILinking+Bind.swift`).
 ///
 /// Some forms of `require` infer the type from the place where the result is used. Of these, the form that does not
 /// return an optional is disfavoured. Otherwise the compiler would choose it even where an optional is expected, and
@@ -62,9 +62,9 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    _origin.lookUp(
+    try? _origin.lookUp(
       LookupRequest(type, .anywhere, named: name, search: search, isFresh: fresh, at: UDICallSite(fileID, line)),
-      with: ArgumentPack(argument, repeat each more))
+      with: ArgumentPack(argument, repeat each more), isRequired: false)
   }
 
   /// Looks up a dependency, and throws if there is none.
@@ -156,9 +156,9 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    try _origin.lookUpOrThrow(
+    try _origin.lookUp(
       LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)),
-      with: ArgumentPack(argument, repeat each more))
+      with: ArgumentPack(argument, repeat each more), isRequired: true)!
   }
 
   /// Looks up all dependencies of the given type, whatever their names.
@@ -233,7 +233,7 @@ extension UDILinking {
       let memory = UnsafeMutableRawPointer(memory)
       if fresh {
         let request = LookupRequest(type, reach, named: name, search: search, isFresh: true, at: site)
-        unsafe _origin.find(request, with: nil, into: memory)
+        try? unsafe _origin.find(request, with: nil, isRequired: false, into: memory)
       } else {
         unsafe _attachedContext._find(type, reach, named: name, search: search, at: site, for: self, into: memory)
       }
@@ -290,9 +290,9 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fresh: Bool = false,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) -> Dependency? {
-    _origin.lookUp(
+    try? _origin.lookUp(
       LookupRequest(type, .mainActor, named: name, search: search, isFresh: fresh, at: UDICallSite(fileID, line)),
-      with: ArgumentPack(argument, repeat each more))
+      with: ArgumentPack(argument, repeat each more), isRequired: false)
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -337,9 +337,9 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line, with argument: First, _ more: repeat each More
   ) throws -> Dependency {
-    try _origin.lookUpOrThrow(
+    try _origin.lookUp(
       LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)),
-      with: ArgumentPack(argument, repeat each more))
+      with: ArgumentPack(argument, repeat each more), isRequired: true)!
   }
 
   /// Does the same as ``linkAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.

@@ -1,77 +1,59 @@
 /// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
 extension UDIOrigin {
-  // The following functions are compiled in the caller's module. They put the arguments on the stack, and pass their
+  // The following function is compiled in the caller's module. It puts the arguments on the stack, and passes their
   // address.
 
   /// Looks up a dependency with arguments.
+  ///
+  /// - Returns: The dependency. If there is none, and it is not required, nil.
+  /// - Throws: As `find(_:with:isRequired:into:)` does.
   @_alwaysEmitIntoClient
-  func lookUp<Dependency, Pack: AnyArgumentPack>(_ request: LookupRequest, with arguments: Pack) -> Dependency? {
-    request.reach.assertIsolation(Dependency.self)
-    var arguments = arguments
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
-      unsafe withUnsafeMutablePointer(to: &found) {
-        unsafe find(request, with: Arguments(arguments), into: UnsafeMutableRawPointer($0))
-      }
-    }
-    return found
-  }
-
-  /// Looks up a dependency with arguments, and throws if there is none.
-  @_alwaysEmitIntoClient
-  func lookUpOrThrow<Dependency, Pack: AnyArgumentPack>(
-    _ request: LookupRequest, with arguments: Pack
-  ) throws -> Dependency {
+  func lookUp<Dependency, Pack: AnyArgumentPack>(
+    _ request: LookupRequest, with arguments: Pack, isRequired: Bool
+  ) throws -> Dependency? {
     request.reach.assertIsolation(Dependency.self)
     var arguments = arguments
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
       try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe findOrThrow(request, with: Arguments(arguments), into: UnsafeMutableRawPointer($0))
+        try unsafe find(
+          request, with: Arguments(arguments), isRequired: isRequired, into: UnsafeMutableRawPointer($0))
       }
     }
-    return found!
+    return found
   }
 }
 
 extension UDIOrigin {
-  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If the dependency that was
-  /// found cannot be made or used, reports why.
+  /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If it is not required, but
+  /// what was found cannot be made or used, reports why.
   ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
-  ///   not changed.
+  /// - Parameters:
+  ///   - isRequired: Whether this is the lookup of `require`: there has to be a dependency, and nothing is reported.
+  ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is not
+  ///     changed.
+  /// - Throws: Only if a dependency is required and there is none: `UDILinkError`, or the error that a factory throws.
   @unsafe
   @usableFromInline
-  func find(_ request: LookupRequest, with arguments: Arguments?, into memory: UnsafeMutableRawPointer) {
-    func find(in context: UDIContext, for asker: AnyObject?) {
+  func find(
+    _ request: LookupRequest, with arguments: Arguments?, isRequired: Bool, into memory: UnsafeMutableRawPointer
+  ) throws {
+    func find(in context: UDIContext, for asker: AnyObject?) throws {
       let memory = unsafe InstanceMemory(address: memory)
       let answer = context.attemptToMake(request, into: memory)
-      try? context.finish(answer, request, with: arguments, isRequired: false, for: asker, into: memory)
+      try context.finish(answer, request, with: arguments, isRequired: isRequired, for: asker, into: memory)
     }
     // A context that looks something up is not retained ("argument" in `Benchmarks/instructions`).
     switch self {
-    case .context(let context): find(in: context, for: nil)
+    case .context(let context): try find(in: context, for: nil)
     case .object(let attachment, let owner):
-      guard let context = attachment.contextForLink("link", isRequired: false, request, for: owner) else { return }
-      find(in: context, for: owner)
+      let context: UDIContext? =
+        isRequired
+        ? try context(requiredFor: "require", request)
+        : attachment.contextForLink("link", isRequired: false, request, for: owner)
+      guard let context else { return }
+      do { try find(in: context, for: owner) } catch { throw seen(error, at: request.site) }
     }
-  }
-
-  /// Performs the lookup for `require`: does the same as `find`, but throws if there is no dependency, and reports
-  /// nothing.
-  ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If this function does not throw,
-  ///   the memory contains the dependency afterwards.
-  /// - Throws: `UDILinkError`, or the error that a factory throws.
-  @unsafe
-  @usableFromInline
-  func findOrThrow(_ request: LookupRequest, with arguments: Arguments, into memory: UnsafeMutableRawPointer) throws {
-    let context = try context(requiredFor: "require", request)
-    let memory = unsafe InstanceMemory(address: memory)
-    let answer = context.attemptToMake(request, into: memory)
-    do {
-      try context.finish(answer, request, with: arguments, isRequired: true, for: asker, into: memory)
-    } catch { throw seen(error, at: request.site) }
   }
 }
 

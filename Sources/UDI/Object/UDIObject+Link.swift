@@ -1,5 +1,5 @@
 /// Linking properties of objects, and the original library's word for `link`. All other verbs that look something up
-/// are those of ``UDILinking``. Each verb is declared twice (see `UDIContext+Bind.swift`).
+/// are those of ``UDILinking``. Each verb is declared twice (see `UDILinking+Bind.swift`).
 extension UDIObject {
   /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type determines which dependency
   /// is looked up.
@@ -21,7 +21,8 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)), in: property)
+    let found = lookUp(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    return property.store(found, in: self)
   }
 
   /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
@@ -93,7 +94,8 @@ extension UDIObject {
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Bool {
-    store(lookUp(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)), in: property)
+    let found = lookUp(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    return property.store(found, in: self)
   }
 
   /// Does the same as ``link(_:named:search:fileID:line:)-(Dependency?,_,_,_,_)`` on the main actor, for a type that is

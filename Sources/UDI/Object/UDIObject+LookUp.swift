@@ -3,14 +3,15 @@
 ///
 /// The memory that is passed here always belongs to an optional in a verb, and is used only during the verb's call.
 /// `UDILinking+Link.swift` says why code that does not know the optional's type can write to it.
-extension UDIObject {
+extension ReferenceWritableKeyPath {
+  /// Sets a property to what has been found for it, or to nil.
+  ///
+  /// - Returns: Whether something has been found.
   @_alwaysEmitIntoClient
-  func store<Dependency>(
-    _ found: Dependency?, in property: ReferenceWritableKeyPath<Self, Dependency?>
-  ) -> Bool {
+  func store<Dependency>(_ found: Dependency?, in target: Root) -> Bool where Value == Dependency? {
     // The old value is kept alive until the write is over, because its `deinit` might use the property.
-    let old = self[keyPath: property]
-    self[keyPath: property] = found
+    let old = target[keyPath: self]
+    target[keyPath: self] = found
     withExtendedLifetime(old) {}
     return found != nil
   }
@@ -27,8 +28,9 @@ extension UDIAttachment {
   ) {
     let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    unsafe finish(
-      answer, in: context, of: type, reach, named: name, search: search, at: site, for: owner, into: memory)
+    try? unsafe finish(
+      answer, in: context, of: type, reach, named: name, search: search, at: site, isRequired: false, for: owner,
+      into: memory)
   }
 
   /// Looks up a dependency for the object, and throws if there is none. For the library only.
@@ -42,8 +44,9 @@ extension UDIAttachment {
   ) throws {
     let (answer, context) = unsafe attempt(type, reach, named: name, search: search, into: memory)
     if case .written = answer { return }
-    try unsafe finishOrThrow(
-      answer, in: context, of: type, reach, named: name, search: search, at: site, for: owner, into: memory)
+    try unsafe finish(
+      answer, in: context, of: type, reach, named: name, search: search, at: site, isRequired: true, for: owner,
+      into: memory)
   }
 
   /// Performs a lookup that begins at the node of the attached context. The context is not retained: the attachment
@@ -73,21 +76,27 @@ extension UDIAttachment {
     return (answer, context)
   }
 
-  // The request is made in the next two functions. If it were made before they are called, a hit ("object" in
-  // `Benchmarks/instructions`) would exceed its limit.
-
   /// Finishes a lookup whose answer has not been written to the memory.
   ///
-  /// - Parameter context: The attached context, if the answer is `provided`.
+  /// - Parameters:
+  ///   - context: The attached context, if the answer is `provided`.
+  ///   - isRequired: Whether this is the lookup of `require`.
+  // The request is made here. If it were made before this function is called, a hit ("object" in
+  // `Benchmarks/instructions`) would exceed its limit.
   @inline(never)
   private func finish(
     _ answer: consuming LookupAnswer, in context: consuming UDIContext?, of type: Any.Type, _ reach: UDIReach,
-    named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
+    named name: UDIName?, search: UDISearch?, at site: UDICallSite, isRequired: Bool, for owner: AnyObject,
     into memory: UnsafeMutableRawPointer
-  ) {
-    if case .nothing = answer, !UDIObserver.mayExist { return }
+  ) throws {
+    if case .nothing = answer, !isRequired, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    if context == nil { context = contextForLink("link", isRequired: false, request, for: owner) }
+    if context == nil {
+      context =
+        isRequired
+        ? try UDIOrigin.object(self, owner).context(requiredFor: "require", request)
+        : contextForLink("link", isRequired: false, request, for: owner)
+    }
     guard let context else { return }
     let memory = unsafe InstanceMemory(address: memory)
     // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
@@ -95,24 +104,8 @@ extension UDIAttachment {
       answer = context.attempt(request, into: memory)
       if case .written = answer { return }
     }
-    try? context.finish(answer, request, isRequired: false, for: owner, into: memory)
-  }
-
-  /// Finishes a lookup for `require` whose answer has not been written to the memory.
-  @inline(never)
-  private func finishOrThrow(
-    _ answer: consuming LookupAnswer, in context: UDIContext?, of type: Any.Type, _ reach: UDIReach,
-    named name: UDIName?, search: UDISearch?, at site: UDICallSite, for owner: AnyObject,
-    into memory: UnsafeMutableRawPointer
-  ) throws {
-    let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    let origin = UDIOrigin.object(self, owner)
-    // With `??`, the compiler (Swift 6.3) would lose the error in debug builds.
-    let context = if let context { context } else { try origin.context(requiredFor: "require", request) }
-    let memory = unsafe InstanceMemory(address: memory)
-    if case .undecided = answer { answer = context.attempt(request, into: memory) }
     do {
-      try context.finish(answer, request, isRequired: true, for: owner, into: memory)
-    } catch { throw origin.seen(error, at: request.site) }
+      try context.finish(answer, request, isRequired: isRequired, for: owner, into: memory)
+    } catch { throw UDIOrigin.object(self, owner).seen(error, at: request.site) }
   }
 }

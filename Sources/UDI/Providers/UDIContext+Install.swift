@@ -1,4 +1,4 @@
-/// Installing modules. The verb has two forms: see `UDIContext+Bind.swift`.
+/// Installing modules. The verb has two forms: see `UDILinking+Bind.swift`.
 extension UDIContext {
   /// Installs modules, one after the other: calls each module's `register`.
   ///

@@ -44,15 +44,6 @@ extension UDIContext {
       value, as: Dependency.self, named: key.name, metadata: metadata, replaces: replaces, fileID: fileID, line: line,
       onClose: onClose)
   }
-
-  /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` for a key.
-  @_alwaysEmitIntoClient
-  public func bind<Dependency: Sendable>(
-    _ dependency: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    bind(dependency, as: Dependency.self, named: key.name, metadata: metadata, fileID: fileID, line: line)
-  }
 }
 
 // MARK: - On the main actor, for types that are not Sendable
@@ -99,14 +90,5 @@ extension UDIContext {
     provide(
       value, as: Dependency.self, named: key.name, metadata: metadata, replaces: replaces, fileID: fileID, line: line,
       onClose: onClose)
-  }
-
-  /// Does the same on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func bind<Dependency>(
-    _ dependency: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    bind(dependency, as: Dependency.self, named: key.name, metadata: metadata, fileID: fileID, line: line)
   }
 }

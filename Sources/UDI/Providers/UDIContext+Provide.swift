@@ -1,4 +1,4 @@
-/// Giving a context a dependency that exists already. Each verb has two forms: see `UDIContext+Bind.swift`.
+/// Giving a context a dependency that exists already. Each verb has two forms: see `UDILinking+Bind.swift`.
 extension UDIContext {
   /// Gives the context a dependency to own: a value, or an object that nothing else needs to hold.
   ///
@@ -37,7 +37,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, closing: .of(onClose), request)
+    return provide(value, closing: onClose.map { Closer(Closer.body($0)) }, request)
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -68,7 +68,8 @@ extension UDIContext {
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, closing: .onMainActor(onClose, request.site), request)
+    let closer = onClose.map { Closer(Closer.bodyOnMainActor($0, UDICallSite(fileID, line))) }
+    return provide(value, closing: closer, request)
   }
 
   func provide<Dependency>(

@@ -146,7 +146,7 @@ extension UDIContext {
   func register<Dependency: Sendable>(
     _ factory: Provider, _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
-    if onClose != nil, let closer = Closer.of(onClose) { factory.setCloser(closer) }
+    if let onClose { factory.setCloser(Closer(Closer.body(onClose))) }
     add(factory) { _ in }
     return .of(factory, .anywhere)
   }
@@ -156,7 +156,7 @@ extension UDIContext {
   func registerOnMainActor<Dependency>(
     _ factory: Provider, _ onClose: (@isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
-    factory.setCloser(.onMainActor(onClose, factory.site))
+    if let onClose { factory.setCloser(Closer(Closer.bodyOnMainActor(onClose, factory.site))) }
     add(factory) { _ in }
     return .of(factory, factory.reach)
   }

@@ -141,7 +141,7 @@ private func lookingUpParameters<Dependency, First, each More>(
   return { context in
     var position = 0
     let thread = Resolution.current
-    // `unmetNeeds` asks only for the types.
+    // A check asks only for the types.
     if thread.read({ $0.listed != nil }) {
       thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
       throw ProviderFailure.nothing

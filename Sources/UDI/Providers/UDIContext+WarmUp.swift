@@ -81,6 +81,17 @@ extension Obtaining {
 }
 
 extension UDIContext {
+  /// The providers of this context, in the order of registration.
+  package var providers: [Provider] { change { node, _ in node.allProviders } }
+
+  /// The providers above this scope that make an instance for each scope.
+  package var providersOfScopesAbove: [Provider] {
+    sequence(first: self, next: \.parent).dropFirst().flatMap(\.providers).filter { $0.sharing == .scope }
+  }
+
+  /// The nearest scope around this context, which may be the context itself.
+  package var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
+
   /// Makes an instance with each provider, or under each type that `implements` serves it as: only then it is known
   /// whether it is of that type. For `UDITesting`.
   package func failuresToMake(forAliases: Bool) async -> [UDIFailure] {
@@ -95,7 +106,7 @@ extension UDIContext {
   private func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
     if let path = change({ node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }) {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
-      return [.init(typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: error)]
+      return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
     }
     var failures: [UDIFailure] = []
     for group in whatToMake(isWanted) { failures += await Self.failures(of: group) }

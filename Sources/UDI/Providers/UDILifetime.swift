@@ -19,7 +19,7 @@
 /// ```
 public struct UDILifetime: Sendable {
   /// How the library implements a lifetime.
-  enum Sharing: UInt8, Sendable {
+  package enum Sharing: UInt8, Sendable {
     case unique, graph, weak, strong, custom, scope
   }
 

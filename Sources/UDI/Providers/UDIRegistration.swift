@@ -141,7 +141,7 @@ extension Entry {
     Tree.change { garbage in
       guard let node = target.node else { return }
       guard node.treeLocked.state == .open else { return node.refuse(alias, "implements", &garbage) }
-      target.aliases.append(alias)
+      target.ensureExtras().aliases.append(alias)
       node.register(alias, &garbage)
     }
   }

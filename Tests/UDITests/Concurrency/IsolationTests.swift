@@ -434,7 +434,7 @@ import UDITesting
     let looks = Tally()
     let finished = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
-      Schedule.following({ point in
+      Schedule.$hook.withValue({ point in
         guard point == .loadedToLook else { return }
         looks.add()
         guard looks.count == 1 else { return }

@@ -145,11 +145,11 @@
       let scene = Scene()
       let points = Tally()
       let operate = operation.prepare(scene)
-      Schedule.following { reached in
+      Schedule.$hook.withValue({ reached in
         guard reached == .loadedToLook else { return }
         if points.count == point { onThreads([{ scene.held.withLock { $0 = [] } }]) }
         points.add()
-      } operation: {
+      }) {
         operate()
       }
       // The snapshot of another test may load what was dropped, too, to see whether it is alive. If other tests have
@@ -183,11 +183,11 @@
   /// Runs an operation. When it reaches a point, another thread drops contexts.
   private func drop(_ contexts: Locked<[UDIContext]>, at point: Int, _ operation: () -> Void) {
     let points = Tally()
-    Schedule.following { reached in
+    Schedule.$hook.withValue({ reached in
       guard reached == .loadedToLook else { return }
       if points.count == point { onThreads([{ contexts.withLock { $0 = [] } }]) }
       points.add()
-    } operation: {
+    }) {
       operation()
     }
   }

@@ -70,6 +70,15 @@ import UDI
     #expect(contexts.map { $0.link((any Service).self) != nil } == [false, true, false])
   }
 
+  @Test func aContextBindsInTheGivenContexts() {
+    let contexts = (0..<3).map { UDIContext(tag: "\($0)") }
+    let service = Plain()
+    contexts[0].multiBind(service, as: (any Service).self, in: Array(contexts[1...]))
+    #expect(contexts.map { $0.link((any Service).self) === service } == [false, true, true])
+    #expect(contexts[1].unbind((any Service).self))
+    #expect(contexts.map { $0.link((any Service).self) === service } == [false, false, true])
+  }
+
   @Test func unbindOfAContext() throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")

@@ -167,7 +167,7 @@ struct FailureTests {
         let isDone = DispatchSemaphore(value: 0)
         let (looks, other) = (Tally(), Plain())
         root.bind(other, as: (any Service).self)
-        Schedule.following({ point in
+        Schedule.$hook.withValue({ point in
           // The tree lock is held here. Only a failure takes the time.
           guard point == .loadedToLook, looks.count == 0 else { return }
           looks.add()

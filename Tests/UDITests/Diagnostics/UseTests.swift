@@ -380,9 +380,9 @@ struct UseTests {
       let screen = Screen().attached(to: other)
       _ = screen.service
       let loaded = Tally()
-      Schedule.following { point in
+      Schedule.$hook.withValue({ point in
         if point == .loadedToLook { loaded.add() }
-      } operation: {
+      }) {
         _ = root.snapshot()
         _ = root.explain((any Service).self)
       }
@@ -417,12 +417,12 @@ struct UseTests {
         })
       farewell.withLock { root.bind($0!, as: Farewell.self) }
       let points = Tally()
-      Schedule.following { point in
+      Schedule.$hook.withValue({ point in
         guard point == .loadedToLook else { return }
         if points.count == 0 { onThreads([{ member.withLock { $0 = nil } }]) }
         if points.count == 1 { onThreads([{ farewell.withLock { $0 = nil } }]) }
         points.add()
-      } operation: {
+      }) {
         _ = root.snapshot()
       }
       let count = successors.withLock { $0.count }

@@ -44,7 +44,7 @@ import Testing
     let first = Task { try await other.close() }
     await begun.wait()
     let error = await #expect(throws: UDICloseError.self) {
-      try await Schedule.following({ if $0 == .waits { waiting.arrive() } }) {
+      try await Schedule.$hook.withValue({ if $0 == .waits { waiting.arrive() } }) {
         try await one.obtain((any Alpha).self)
       }
     }
@@ -121,7 +121,7 @@ import Testing
     }
     func task() -> Task<any Alpha, any Error> {
       Task {
-        try await Schedule.following({ if $0 == .storesTask { creations.add() } }) {
+        try await Schedule.$hook.withValue({ if $0 == .storesTask { creations.add() } }) {
           try await context.obtain((any Alpha).self)
         }
       }
@@ -159,7 +159,7 @@ import Testing
     _ = try? await first.value
     let waits = Latch()
     let second = Task {
-      try await Schedule.following({ if $0 == .waits { waits.arrive() } }) {
+      try await Schedule.$hook.withValue({ if $0 == .waits { waits.arrive() } }) {
         try await context.obtain((any Alpha).self)
       }
     }
@@ -182,7 +182,7 @@ import Testing
       return Made()
     }
     let first = Task {
-      try await Schedule.following({ point in
+      try await Schedule.$hook.withValue({ point in
         guard point == .storesTask else { return }
         unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
         isCancelled.arrive()

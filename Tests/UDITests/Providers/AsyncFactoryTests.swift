@@ -52,7 +52,7 @@ func untilCancelled() async throws {
   func counting(
     _ latch: Latch, _ operation: nonisolated(nonsending) () async throws -> Void
   ) async rethrows {
-    try await Schedule.following({ if $0 == .waits { latch.arrive() } }, operation: operation)
+    try await Schedule.$hook.withValue({ if $0 == .waits { latch.arrive() } }, operation: operation)
   }
 
   // MARK: - Lifetimes

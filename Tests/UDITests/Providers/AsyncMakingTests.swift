@@ -154,7 +154,7 @@ import Testing
       first.current?.cancel()
       second.withLock { task in
         task = Task.detached { [context] in
-          try await Schedule.following({ if $0 == .waits { waits.signal() } }) {
+          try await Schedule.$hook.withValue({ if $0 == .waits { waits.signal() } }) {
             try await context.obtain((any Service).self)
           }
         }
@@ -251,7 +251,7 @@ import Testing
     _ = try? await first.value
     let waiting = Latch()
     let second = Task {
-      try await Schedule.following({ if $0 == .waits { waiting.arrive() } }) {
+      try await Schedule.$hook.withValue({ if $0 == .waits { waiting.arrive() } }) {
         try await context.obtain((any Service).self, with: 1)
       }
     }
@@ -313,7 +313,7 @@ import Testing
     if isBegunByAnother {
       let waiting = Latch()
       second = Task {
-        try await Schedule.following({ if $0 == .waits { waiting.arrive() } }) {
+        try await Schedule.$hook.withValue({ if $0 == .waits { waiting.arrive() } }) {
           try await context.obtain((any Alpha).self)
         }
       }
@@ -437,7 +437,9 @@ import Testing
     onThread { [context] in _ = MisuseLog.during { context.link((any Alpha).self) } }
     await begun.wait()
     try await MainActor.run { [context] in
-      _ = try Schedule.following({ if $0 == .waits { meeting.arrive() } }) { try context.require((any Alpha).self) }
+      _ = try Schedule.$hook.withValue({ if $0 == .waits { meeting.arrive() } }) {
+        try context.require((any Alpha).self)
+      }
     }
     #expect(runs.count == 2)
   }
@@ -460,7 +462,7 @@ import Testing
     }
     onThread { [context] in _ = MisuseLog.during { context.link((any Service).self) } }
     await begun.wait()
-    let made = try await Schedule.following({ if $0 == .waits { meeting.arrive() } }) {
+    let made = try await Schedule.$hook.withValue({ if $0 == .waits { meeting.arrive() } }) {
       try await context.obtain((any Service).self)
     }
     #expect((made as? Plain)?.label == "made" && runs.count == 3)

@@ -97,7 +97,9 @@ import UDI
         {
           begun.arrive()
           let error = #expect(throws: UDILinkError.self) {
-            try Schedule.following({ if $0 == .waits { waits.arrive() } }) { try context.require((any Alpha).self) }
+            try Schedule.$hook.withValue({ if $0 == .waits { waits.arrive() } }) {
+              try context.require((any Alpha).self)
+            }
           }
           #expect(error?.cause == .cycle(["UDITests.Alpha", "UDITests.Beta", "UDITests.Alpha"]))
         },

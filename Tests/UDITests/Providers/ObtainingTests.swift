@@ -220,7 +220,7 @@ import Testing
     await busy.register(runs, in: context)
     let blocked = Task { await busy.wait(for: free) }
     let waiting = Task {
-      try await Schedule.following({ if $0 == .waits { asks.arrive() } }) { try await context.obtain(Part.self) }
+      try await Schedule.$hook.withValue({ if $0 == .waits { asks.arrive() } }) { try await context.obtain(Part.self) }
     }
     await asks.wait()
     waiting.cancel()

@@ -176,7 +176,7 @@ import UDI
         },
         {
           begun.arrive()
-          let found = Schedule.following({ if $0 == .waits { waits.arrive() } }) {
+          let found = Schedule.$hook.withValue({ if $0 == .waits { waits.arrive() } }) {
             context.link((any Alpha).self) != nil
           }
           hasLinked.arrive()

@@ -1,5 +1,6 @@
 import Testing
 import UDI
+import UDIInspector
 
 private protocol P0: AnyObject, Sendable {}
 private protocol P1: AnyObject, Sendable {}

@@ -27,7 +27,7 @@ import Testing
     let (context, waits, log) = (context, Latch(), MisuseLog())
     let task = Task {
       try await withReporter(log.reporter) {
-        try await Schedule.following({ if $0 == .awaitsChange { waits.arrive() } }) {
+        try await Schedule.$hook.withValue({ if $0 == .awaitsChange { waits.arrive() } }) {
           try await context.linkWhenAvailable(OnMain.self)
         }
       }
@@ -94,7 +94,7 @@ import Testing
   @Test func aCancellationJustBeforeTheWait() async {
     let (context, waits) = (context, Tally())
     let task = Task {
-      await Schedule.following({ point in
+      await Schedule.$hook.withValue({ point in
         guard point == .awaitsChange else { return }
         waits.add()
         // The first wait is for the first element.
@@ -115,7 +115,7 @@ import Testing
     let (first, second) = (UDIContext(tag: "first"), UDIContext(tag: "second"))
     try first.addChild(context)
     let looks = Tally()
-    let found = try await Schedule.following({ point in
+    let found = try await Schedule.$hook.withValue({ point in
       guard point == .hasLooked else { return }
       looks.add()
       if looks.count == 2 { second.bind(service, as: (any Service).self) }

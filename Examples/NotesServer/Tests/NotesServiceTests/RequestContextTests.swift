@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdTesting
 import Testing
 import UDI
+import UDIInspector
 import UDITesting
 
 @testable import NotesService

@@ -86,10 +86,6 @@ package enum Tree {
   // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void]?
 
-  /// For each thread that is dismantling contexts, the children that the thread has yet to release; see
-  /// `Node.dismantle`. Guarded by `lock`.
-  nonisolated(unsafe) static var teardowns: [(thread: UInt, children: [UDIContext])] = []
-
   /// Makes a change, or reads something: runs `body` under the tree lock, releases the lock, and then does what had to
   /// wait for that: releases the garbage and resumes tasks.
   ///

@@ -36,7 +36,7 @@ extension Garbage {
 extension Node {
   /// The overrides, the bindings, and then the providers of this context, each in the order in which they were made.
   /// Call this under the tree lock.
-  var allEntries: [Entry] {
+  package var allEntries: [Entry] {
     var bindings: [Entry] = []
     treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
     let overrides: [Entry] = treeLocked.extras?.overrides.compactMap(\.shown) ?? []

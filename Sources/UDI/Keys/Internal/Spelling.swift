@@ -31,7 +31,7 @@ package func describeType(_ typeName: String) -> String {
 }
 
 /// The types' names, as `String(reflecting:)` spells them.
-func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
+package func typeNames(_ types: [Any.Type]) -> [String] { types.map { TypeIdentity.of($0).text } }
 
 /// Describes a path for messages: the tags from the root down.
 func describePath(_ tags: [String]) -> String { tags.map(oneLine).joined(separator: " / ") }

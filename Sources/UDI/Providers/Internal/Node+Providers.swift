@@ -70,7 +70,7 @@ extension Node {
     provider.node = nil
     UDIRecording.removeUses(of: provider)
     garbage.add(provider)
-    if let alias = provider as? Alias { alias.target.aliases.removeAll { $0 === alias } }
+    if let alias = provider as? Alias { alias.target.extras?.aliases.removeAll { $0 === alias } }
     for alias in provider.aliases { unregister(alias, &garbage) }
   }
 
@@ -106,10 +106,10 @@ extension Node {
       UDIRecording.removeUses(of: element.provider)
       // If nothing else holds the provider, and it has no extras, its instance is released together with it. Putting
       // both into the garbage would make most contexts allocate memory for it.
-      if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
+      if element.provider.extras == nil, isKnownUniquelyReferenced(&element.provider) { return }
       element.provider.drop(isReset: false, &garbage)
       for alias in element.provider.aliases { garbage.add(alias) }
-      element.provider.aliases = []
+      element.provider.extras?.aliases = []
     }
   }
 

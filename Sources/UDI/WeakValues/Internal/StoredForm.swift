@@ -129,8 +129,7 @@ extension StoredForm {
 ///
 /// Entries are objects, so that an index can point at them. The two properties are constants, so copies of a dictionary
 /// can share entries, and any thread may read them.
-@usableFromInline
-class WeakEntry: @unchecked Sendable {
+package class WeakEntry: @unchecked Sendable {
   // Unchecked: the object need not be `Sendable`. Code that returns the object makes sure that the caller may use it:
   // contexts by the isolation of their verbs, and `WeakValueDictionary` by being `Sendable` only if its values are.
   weak let object: AnyObject?
@@ -139,7 +138,6 @@ class WeakEntry: @unchecked Sendable {
   /// - Parameters:
   ///   - form: The form of an object. If the entry holds the object weakly, it must be alive during the call.
   ///   - isWeak: Whether the entry holds the object weakly. Otherwise it holds none.
-  @usableFromInline
   init(_ form: StoredForm, isWeak: Bool = true) {
     object = isWeak ? form.borrowed.read { $0 } : nil
     self.form = form
@@ -156,5 +154,5 @@ class WeakEntry: @unchecked Sendable {
 
 extension WeakEntry: CustomReflectable {
   /// An empty mirror, because a mirror can be made on any thread, and the object may belong to the main actor.
-  @usableFromInline final var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
+  package final var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }

@@ -96,22 +96,66 @@ struct BindRequest {
 
 // MARK: - From typed verbs to the untyped core
 
-extension UDIContext {
-  /// Does the work of all forms of a context's `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where
-  /// the compiler knows whether there is metadata.
+extension UDIOrigin {
+  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the compiler
+  /// knows whether there is metadata.
+  ///
+  /// - Parameter contexts: The contexts in which to bind; nil for this one, or for the object's effective context.
   @usableFromInline
   func bind<Dependency>(
     _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?,
-    _ metadata: BindRequest.Metadata?, _ site: UDICallSite, isMulti: Bool
+    _ metadata: BindRequest.Metadata?, _ site: UDICallSite, isMulti: Bool = false, in contexts: [UDIContext]? = nil
   ) {
-    BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: false) { request in
-      request.tellAttachment()
-      let binding = Binding.make(request, isByItself: false)
-      change { node, garbage in
-        // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
-        if AuditNotice.isOn { node.remember(self) }
-        node.bind(binding, moving: !isMulti, &garbage)
+    let isOfObject = asker != nil
+    BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: isMulti && isOfObject) { request in
+      switch self {
+      case .context(let context):
+        guard let contexts else { return context.bind(request, moving: !isMulti) }
+        for context in contexts { context.bind(request, moving: !isMulti) }
+      case .object(let attachment, let owner): attachment.bind(request, for: owner, in: contexts)
       }
     }
+  }
+}
+
+extension UDIOrigin {
+  func unbind(_ key: KeyIdentity) -> Bool {
+    Tree.change { garbage in
+      switch self {
+      case .context(let context):
+        guard let binding = context.withNode({ $0.heldBinding(key) }) else { return false }
+        binding.takeOut(&garbage)
+        return true
+      case .object(let attachment, _):
+        let unwanted = attachment.bindings.filter { $0.key === key }
+        for binding in unwanted { binding.withdraw(&garbage) }
+        return !unwanted.isEmpty
+      }
+    }
+  }
+}
+
+extension UDIContext {
+  fileprivate func bind(_ request: BindRequest, moving: Bool) {
+    request.tellAttachment()
+    let binding = Binding.make(request, isByItself: false)
+    change { node, garbage in
+      // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
+      if AuditNotice.isOn { node.remember(self) }
+      node.bind(binding, moving: moving, &garbage)
+    }
+  }
+}
+
+extension UDIAttachment {
+  fileprivate func bind(_ request: BindRequest, for owner: AnyObject, in contexts: [UDIContext]?) {
+    remember(owner: owner)
+    if contexts == nil || state.isGone {
+      let verb = request.isMulti ? "multiBind" : "bind"
+      let key = describeKey(request.token.identity.object.text, request.name?.description)
+      if effectiveContext(verb, owner, key, at: request.site) == nil { return }
+    }
+    guard let contexts else { return bind(request, in: nil) }
+    for context in contexts { bind(request, in: context) }
   }
 }

@@ -3,7 +3,7 @@
 /// An entry is an instance that was bound, a provider, an instance that a provider keeps, or a test's override. If a
 /// context has several entries for a key, an override takes precedence over a binding, a binding over a provider, and a
 /// kept instance over its provider.
-class Entry: WeakEntry, @unchecked Sendable {
+package class Entry: WeakEntry, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the tree lock; `Node.attempt`, which runs without it, reads only what is
   // constant while a slot refers to the entry.
 
@@ -38,7 +38,7 @@ class Entry: WeakEntry, @unchecked Sendable {
   /// The entry's number in the order of registration in its context.
   final var serial: UInt32 = 0
   /// The key under which the entry is registered.
-  final let key: KeyIdentity
+  package final let key: KeyIdentity
   /// The node of the entry's context; nil while the entry is in none, and for an instance in a cache.
   final var node: Node?
   final let site: UDICallSite
@@ -57,10 +57,10 @@ class Entry: WeakEntry, @unchecked Sendable {
     super.init(form, isWeak: isWeak)
   }
 
-  final var reach: UDIReach { registered.reach }
+  package final var reach: UDIReach { registered.reach }
 
   /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
-  final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
+  package final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
     garbage.held(object, reach)
   }
 
@@ -158,7 +158,7 @@ extension Entry {
 
 /// The entry for an instance that a provider keeps, or for the value of an override. Slots refer to this entry instead
 /// of to the provider, unless a cache keeps the instance.
-class InstanceEntry: Entry, @unchecked Sendable {
+package class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: this class adds only properties that stay constant until `deinit`.
 
   /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.

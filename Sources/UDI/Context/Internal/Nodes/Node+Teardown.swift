@@ -7,19 +7,24 @@ extension Node {
   /// children. It hands them over to the outermost teardown, which releases them one after the other.
   func dismantle() {
     var content = Content()
-    var isOutermost = false
-    Tree.change { garbage in
+    let children = Tree.change { garbage in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
-      let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
-      if children.isEmpty { return }
-      if let outer = Self.teardown { return unsafe Tree.teardowns[outer].children += children }
-      isOutermost = true
-      unsafe Tree.teardowns.append((currentThread(), children))
+      return empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
+    }
+    if children.isEmpty { return }
+    Resolution.prepare()
+    let thread = Resolution.current
+    let isOutermost = thread.read { $0.orphans == nil }
+    thread.read {
+      if isOutermost { $0.orphans = [] }
+      $0.orphans?.append(contentsOf: consume children)
     }
     _ = consume content
-    while isOutermost, let next = Self.nextPending() { _ = consume next }
+    if !isOutermost { return }
+    while let next = thread.read({ $0.orphans?.popLast() }) { _ = consume next }
+    thread.read { $0.orphans = nil }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
@@ -92,21 +97,6 @@ extension Node {
     }
     if !content.providers.isEmpty { drop(&content.providers, &garbage) }
     return children
-  }
-
-  private static func nextPending() -> UDIContext? {
-    Tree.change { _ in
-      guard let teardown else { return nil }
-      if let next = unsafe Tree.teardowns[teardown].children.popLast() { return next }
-      unsafe Tree.teardowns.remove(at: teardown)
-      return nil
-    }
-  }
-
-  /// The index of this thread's teardown; nil if the thread is not dismantling contexts.
-  private static var teardown: Int? {
-    let thread = currentThread()
-    return unsafe Tree.teardowns.firstIndex { $0.thread == thread }
   }
 
   /// Separates the children from this node.

@@ -1,6 +1,6 @@
 /// What a provider's context has to do when it is closed: the closures that `onClose` and `running` were given, and the
 /// instances that have yet to be closed.
-final class Closer: @unchecked Sendable {
+package final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
   /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
@@ -32,21 +32,7 @@ final class Closer: @unchecked Sendable {
 typealias Unclosed = (instance: OwnedInstance, operation: Operation?)
 
 extension Closer {
-  /// Makes a closer from an `onClose` closure for a `Sendable` dependency; nil if there is no closure.
-  static func of<Dependency: Sendable>(
-    _ close: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
-  ) -> Closer? {
-    if let close { Closer(body(close)) } else { nil }
-  }
-
-  /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
-  @MainActor
-  static func onMainActor<Dependency>(
-    _ close: (@isolated(any) (Dependency) async throws -> Void)?, _ site: UDICallSite
-  ) -> Closer? {
-    if let close { Closer(bodyOnMainActor(close, site)) } else { nil }
-  }
-
+  /// Erases the type of a closure for a `Sendable` dependency.
   static func body<Dependency: Sendable>(
     _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
   ) -> Body {
@@ -56,6 +42,8 @@ extension Closer {
     return ActorOwned(body, by: function.isolation)
   }
 
+  /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
+  ///
   /// - Precondition: The function belongs to no actor other than the main actor.
   @MainActor
   static func bodyOnMainActor<Dependency>(

@@ -20,14 +20,12 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// The contexts to end, breadth-first. They are held until the run ends.
   private var contexts: [UDIContext] = []
-  /// The creations and the operations of `whileAvailable` that were under way in the contexts when the run began, each
-  /// with the number of this run among its waiters and with the path of its context.
+  /// What was under way in the contexts when the run began, each with the number of this run among its waiters and with
+  /// the path of its context: earlier runs for contexts below, which come first; creations; and operations of
+  /// `whileAvailable`.
   private var underWay: [(activity: Activity, number: UInt64, path: [String])] = []
-  /// The providers of those contexts that have something to close, each with the position of its context among
-  /// `contexts`. Those of one context follow one another.
-  private var providers: [(provider: Provider, position: Int)] = []
-  /// The earlier runs for contexts below, which this run waits for, each with the number of this run among its waiters.
-  private var awaited: [(run: Closing, number: UInt64)] = []
+  /// The contexts that have something to close, those below first, each with its providers.
+  private var toClose: [(context: UDIContext, providers: [Provider])] = []
   private var failures: [UDIFailure] = []
   /// Whether neither a caller nor a later run waits for the run. In that case, its error is reported, because nothing
   /// else gets it.
@@ -74,8 +72,8 @@ final class Closing: Activity, @unchecked Sendable {
     super.init()
     for (node, _) in BreadthFirst(first) {
       if node.treeLocked.state.isEnding {
-        if let other = node.treeLocked.extras?.closing, !awaited.contains(where: { $0.run === other }) {
-          awaited.append((other, other.add(.activity(self))))
+        if let other = node.treeLocked.extras?.closing, !underWay.contains(where: { $0.activity === other }) {
+          underWay.append((other, other.add(.activity(self)), []))
           other.isUnattended = false
         }
       } else if let context = node == first ? context : node.context {
@@ -83,15 +81,11 @@ final class Closing: Activity, @unchecked Sendable {
       }
     }
     // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
-    for (position, context) in contexts.enumerated().reversed() {
-      context.withNode { mark($0, at: position, &garbage) }
-    }
+    for context in contexts.reversed() { context.withNode { mark(context, $0, &garbage) } }
   }
 
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
-  ///
-  /// - Parameter position: The position of the context among `contexts`.
-  private func mark(_ node: Node, at position: Int, _ garbage: inout Garbage) {
+  private func mark(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     node.treeLocked.state = .closing
     let extras = node.treeLocked.ensureExtras()
     extras.closing = self
@@ -100,11 +94,11 @@ final class Closing: Activity, @unchecked Sendable {
     var activities = extras.activities
     var present: [Provider] = []
     node.treeLocked.providers.forEach { present.append($0.provider) }
+    if node.treeLocked.hasClosers { toClose.append((context, present)) }
     for provider in present {
       garbage.add(provider)
       provider.closer?.isClosing = true
       for unclosed in provider.closer?.unclosed ?? [] { unclosed.operation?.noteClosing(by: self) }
-      if node.treeLocked.hasClosers { providers.append((provider, position)) }
       if let creation = unsafe provider.creation { activities.append(creation) }
       activities += provider.caches?.all.compactMap(\.creation) ?? []
       provider.leaveIfEnding(&garbage)
@@ -127,8 +121,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// What an error says of a run that was not waited for until its end.
   private var late: UDIFailure {
     let path = Tree.change { _ in contexts.first }?.fullPath ?? []
-    return UDIFailure(
-      typeName: TypeIdentity.of(UDIContext.self).text, name: nil, fullPath: path, error: UDIUntimelyEnd.notInTime)
+    return UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime)
   }
 
   /// The error, if closers have failed. Use this only after the run has ended.
@@ -196,7 +189,7 @@ final class Closing: Activity, @unchecked Sendable {
     await waitForOthers()
     await callClosers()
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
-    Tree.change { _ in for (provider, _) in providers { provider.closer?.isClosing = false } }
+    Tree.change { _ in for provider in toClose.flatMap(\.providers) { provider.closer?.isClosing = false } }
     // Step 6. Each context ends before those below it. These are therefore roots when they end, so no context above has
     // to be updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
@@ -207,22 +200,17 @@ final class Closing: Activity, @unchecked Sendable {
 
   @inline(never)
   private func waitForOthers() async {
-    let (awaited, underWay) = Tree.change { _ in (self.awaited, self.underWay) }
+    let underWay = Tree.change { _ in self.underWay }
     // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
     for (activity, _, path) in underWay { activity.cancel(closing: path) }
-    // Step 3.
-    for (other, number) in awaited {
-      if await wait(for: other, number) {
-        failures += other.error?.failures ?? []
-      } else {
-        failures.append(other.late)
-        if let rest = Tree.change({ _ in rest }) { other.startTimer((.zero, rest.clock)) }
-      }
-    }
-    // Step 4.
+    // The steps 3 and 4.
     for (activity, number, path) in underWay {
       activity.raisePriority()
-      if await !wait(for: activity, number), let key = activity.key {
+      let hasEnded = await wait(for: activity, number)
+      if let other = activity as? Closing {
+        failures += hasEnded ? other.failures : [other.late]
+        if !hasEnded, let rest = Tree.change({ _ in rest }) { other.startTimer((.zero, rest.clock)) }
+      } else if !hasEnded, let key = activity.key {
         failures.append(UDIFailure(key, path: path, error: UDIUntimelyEnd.notInTime))
       }
     }
@@ -281,8 +269,8 @@ final class Closing: Activity, @unchecked Sendable {
           if let end = $0.treeLocked.extras?.end.take() { ends.append(end) }
         }
       }
-      defer { (self.contexts, underWay, providers, awaited) = ([], [], [], []) }
-      return (self.contexts, underWay, providers, awaited)
+      defer { (self.contexts, underWay, toClose) = ([], [], []) }
+      return (self.contexts, underWay, toClose)
     }
     let isUnattended = Tree.change { _ in self.isUnattended }
     if isUnattended { error?.report() }
@@ -313,13 +301,8 @@ extension Closing {
   private func steps() -> [Step] {
     var steps: [Step] = []
     Tree.change { _ in
-      // The contexts were marked beginning with the last one.
-      var end = providers.count
-      while end > 0 {
-        let position = providers[end - 1].position
-        var start = end
-        while start > 0, providers[start - 1].position == position { start -= 1 }
-        for provider in Self.inOrderOfMaking(providers[start..<end].map(\.provider)) {
+      for (context, providers) in toClose.reversed() {
+        for provider in Self.inOrderOfMaking(providers) {
           guard let closer = provider.closer else { continue }
           // The caches by the addresses of the instances that they keep.
           var keepers = ObjectTable<InstanceCache>()
@@ -328,10 +311,9 @@ extension Closing {
           }
           for unclosed in closer.unclosed {
             let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
-            steps.append((contexts[position], provider, closer, unclosed, cache))
+            steps.append((context, provider, closer, unclosed, cache))
           }
         }
-        end = start
       }
     }
     return steps
@@ -360,7 +342,7 @@ extension Closing {
 }
 
 extension UDIFailure {
-  init(_ provider: Provider, path: [String], error: any Error) {
+  package init(_ provider: Provider, path: [String], error: any Error) {
     self.init(provider.key, path: path, error: error)
     (fileID, line) = (provider.site.fileID, provider.site.line)
   }

@@ -16,8 +16,14 @@ extension Factory {
     _ function: consuming FactoryFunction, _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
   ) {
     let isolation = Isolation.of(actor, complete?.isolation, reach: parameters ?? request.reach, request)
-    self.init(
-      request, isolation: isolation, function: function, completion: complete == nil ? nil : Self.completion(complete))
+    var completion: Completion?
+    if let complete {
+      let plain = IsolatedFunction(complete).isolationErased
+      completion = { context, instance, _ in
+        if let dependency = instance.value(as: Dependency.self, isExact: true) { try? plain(context, dependency) }
+      }
+    }
+    self.init(request, isolation: isolation, function: function, completion: completion)
   }
 
   /// Makes a factory whose closure takes a context and arguments.
@@ -47,16 +53,5 @@ extension Factory {
     let isolation = request.reach == .anywhere ? Isolation.anywhere : .mainActor
     self.init(
       request, isolation: isolation, function: FactoryFunction { _ -> Dependency? in value }, completion: nil)
-  }
-
-  /// Erases the types of a completion.
-  private static func completion<Dependency>(
-    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
-  ) -> Completion? {
-    guard let complete else { return nil }
-    let plain = IsolatedFunction(complete).isolationErased
-    return { context, instance, _ in
-      if let dependency = instance.value(as: Dependency.self, isExact: true) { try? plain(context, dependency) }
-    }
   }
 }

@@ -3,7 +3,7 @@
 /// An alias makes nothing: it asks its target for the instance, and casts it. If the target keeps the instance by
 /// itself, and not in a cache, the alias shows the cast instance: from then on, slots refer to it under the alias's
 /// key, too.
-final class Alias: Provider, @unchecked Sendable {
+package final class Alias: Provider, @unchecked Sendable {
   // Unchecked: this class adds a constant.
 
   /// The provider that makes the instances. It is not an alias itself.

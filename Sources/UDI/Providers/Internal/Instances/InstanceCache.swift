@@ -125,8 +125,7 @@ final class InstanceCaches: @unchecked Sendable {
     }
   }
 
-  /// Discards a cache that is not in use: nothing finds it any more, and whatever is about to use it looks for another
-  /// one.
+  /// Discards a cache: nothing finds it any more, and whatever is about to use it looks for another one.
   func discard(_ cache: InstanceCache, _ garbage: inout Garbage) {
     if cache.isDiscarded { return }
     // The chain is read first, because discarding a cache takes it out of the chain.
@@ -136,17 +135,6 @@ final class InstanceCaches: @unchecked Sendable {
     count -= same.count
     for other in same where other !== cache { add(other) }
     garbage.add(cache)
-  }
-
-  /// Discards all caches, whether they are in use or not.
-  func discardAll(_ garbage: inout Garbage) {
-    for cache in all {
-      cache.discard()
-      garbage.add(cache)
-    }
-    caches = ObjectTable()
-    count = 0
-    nextSweep = 32
   }
 
   @inline(never)
@@ -165,20 +153,19 @@ extension Provider {
   /// Whether a cache or a user's storage keeps an instance for the given arguments. Do not call this under a lock,
   /// because it compares arguments and asks the storage, which is user code.
   final func keepsInstance(for arguments: [Any]) -> Bool {
-    let values = arguments.compactMap(ArgumentKey.comparable)
-    guard values.count == arguments.count else { return false }
-    let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
+    let key = arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
+    if key == nil, !arguments.isEmpty { return false }
     let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
     return InstanceKeeper(provider: self, cache: cache).present != nil
   }
 
   /// The user's storages. Call this under the tree lock.
-  final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
+  package final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
 
   /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
   /// tree lock.
-  final func forEachOwned(_ body: (AnyObject) -> Void) {
+  package final func forEachOwned(_ body: (AnyObject) -> Void) {
     if sharing != .weak, let kept { body(kept.object) }
     for cache in caches?.all ?? [] { if let owned = cache.kept?.owned { body(owned) } }
   }

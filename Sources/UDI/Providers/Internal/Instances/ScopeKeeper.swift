@@ -36,7 +36,7 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
 
 extension Provider {
   /// The provider whose factory makes the instances that this one keeps or serves.
-  final var maker: Provider { (self as? Alias)?.target ?? (self as? ScopeKeeper)?.provider ?? self }
+  package final var maker: Provider { (self as? Alias)?.target ?? (self as? ScopeKeeper)?.provider ?? self }
 
   /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
   /// context. Do not call this under a lock.

@@ -51,8 +51,8 @@ extension Provider {
 
   private final func note(_ failure: FactoryFailure?) {
     Tree.change { garbage in
-      if let lastFailure { garbage.add(lastFailure) }
-      lastFailure = failure
+      if let old = extras?.lastFailure { garbage.add(old) }
+      if failure != nil || extras != nil { ensureExtras().lastFailure = failure }
       hasFailure.store(failure != nil, ordering: .relaxed)
       hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
     }
@@ -60,5 +60,5 @@ extension Provider {
 
   /// The last failure; nil if there was none, or if there has been an instance since. An alias that has not failed
   /// itself has the failure of its target, the provider whose instances it serves. Call this under the tree lock.
-  final var failure: FactoryFailure? { lastFailure ?? maker.lastFailure }
+  final var failure: FactoryFailure? { extras?.lastFailure ?? maker.extras?.lastFailure }
 }

@@ -7,7 +7,7 @@ import Synchronization
 /// itself, and not in a cache, the entry for that instance (`shown`) takes the provider's place in the slots, so that
 /// lookups find the instance directly. When the instance is dropped, for example by a `reset`, the provider is put
 /// back.
-class Provider: Entry, @unchecked Sendable {
+package class Provider: Entry, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
   // The first three properties are small. Directly after the last property of `Entry`, they fill space that would
@@ -69,13 +69,15 @@ class Provider: Entry, @unchecked Sendable {
 
   /// Properties that can change and that only a few providers need. Guarded by the tree lock once the provider has
   /// entered a context.
-  private final class Extras {
+  final class Extras {
+    /// Nil if there was no failure, or if there has been an instance since.
     var lastFailure: FactoryFailure?
     var caches: InstanceCaches?
     var aliases: [Alias] = []
     var closer: Closer?
     /// The ids of the providers in the same context with whose help instances were made.
     var helpers: [UInt] = []
+    /// How long the factory took when it last made an instance while recording was on.
     var lastDuration: Duration?
     var scopeKey: ScopeKey?
   }
@@ -140,7 +142,7 @@ class Provider: Entry, @unchecked Sendable {
     guard let node, node.closesInOrder, let creation = Creation.present, creation.isInFactory else { return }
     creation.provider?.read { maker in
       if maker === self || maker.node != node || maker.helpers.contains(id) { return }
-      maker.extras.helpers.append(id)
+      maker.ensureExtras().helpers.append(id)
     }
   }
 
@@ -160,19 +162,19 @@ class Provider: Entry, @unchecked Sendable {
   /// up.
   ///
   /// - Parameter context: Any context. Nothing is looked up there.
-  func parameterTypes(in context: UDIContext) -> [Any.Type]? { nil }
+  package func parameterTypes(in context: UDIContext) -> [Any.Type]? { nil }
 
   /// The types of the factory's arguments; empty if it takes none.
-  final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
+  package final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
   /// Whether the provider has a closer. Read this under the tree lock.
   final var hasCloser: Bool { unsafe uncheckedHasCloser }
   /// Whether each instance that is kept has an operation. The maker knows.
   final var runsInstances: Bool { hasOperation.load(ordering: .relaxed) }
   final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
-  final var id: UInt { unsafe uncheckedID }
+  package final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
-  final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
+  package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 }
@@ -190,23 +192,11 @@ extension Provider {
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
   final var showsInstance: Bool { unsafe uncheckedShown != nil }
 
-  /// The last failure; nil if there was none, or if there has been an instance since.
-  final var lastFailure: FactoryFailure? {
-    get { unsafe uncheckedExtras?.lastFailure }
-    set { if newValue != nil || hasExtras { extras.lastFailure = newValue } }
-  }
+  /// The extras; nil before they are first needed.
+  final var extras: Extras? { unsafe uncheckedExtras }
 
-  /// How long the factory took when it last made an instance while recording was on.
-  final var lastDuration: Duration? {
-    get { unsafe uncheckedExtras?.lastDuration }
-    set { extras.lastDuration = newValue }
-  }
-
-  /// Whether `extras` has been made.
-  final var hasExtras: Bool { unsafe uncheckedExtras != nil }
-
-  /// The extras; made when they are first needed.
-  private final var extras: Extras {
+  /// Returns the extras, after making them if there are none.
+  final func ensureExtras() -> Extras {
     if let extras = unsafe uncheckedExtras { return extras }
     let new = Extras()
     unsafe uncheckedExtras = new
@@ -221,24 +211,22 @@ extension Provider {
 
   /// Returns the caches, after making the list of them if there is none.
   final func ensureCaches() -> InstanceCaches {
+    let extras = ensureExtras()
     let caches = extras.caches ?? InstanceCaches()
     extras.caches = caches
     return caches
   }
 
   /// The aliases under which lookups find the provider's instances, too.
-  final var aliases: [Alias] {
-    get { unsafe uncheckedExtras?.aliases ?? [] }
-    set { if !newValue.isEmpty || hasExtras { extras.aliases = newValue } }
-  }
+  final var aliases: [Alias] { unsafe uncheckedExtras?.aliases ?? [] }
 
   /// Closes the provider's instances; nil if they need not be closed.
-  final var closer: Closer? { unsafe uncheckedExtras?.closer }
+  package final var closer: Closer? { unsafe uncheckedExtras?.closer }
 
   /// Sets the closer. No lock is needed before the provider enters a context.
   final func setCloser(_ closer: Closer?) {
     guard let closer else { return }
-    extras.closer = closer
+    ensureExtras().closer = closer
     unsafe uncheckedHasCloser = true
     if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
   }
@@ -250,7 +238,7 @@ extension Provider {
   private final var scopeKey: ScopeKey {
     if let key = unsafe uncheckedExtras?.scopeKey { return key }
     let new = ScopeKey(key, id)
-    extras.scopeKey = new
+    ensureExtras().scopeKey = new
     return new
   }
 
@@ -293,13 +281,13 @@ extension Provider {
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if hasCloser, !(isReset && isOfProvided) { dropUnclosed(.max, &garbage) }
-    if hasExtras { extras.helpers = [] }
+    extras?.helpers = []
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
     let all = caches.all
     // Caches that keep nothing must not hold their arguments. A cache with a user's storage stays, because whoever
     // wants a newer instance may have to wait until an older one has been stored.
-    if sharing != .custom { caches.discardAll(&garbage) }
+    if sharing != .custom { for cache in all { caches.discard(cache, &garbage) } }
     for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
   }
 }

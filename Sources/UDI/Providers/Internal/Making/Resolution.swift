@@ -52,6 +52,10 @@ final class Resolution {
   var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
   func noteActorMiss() { unsafe actorMisses += 1 }
 
+  /// The children of dismantled contexts that this thread has yet to release; nil if it is dismantling none. See
+  /// `Node.dismantle`. Used only by this thread.
+  var orphans: [UDIContext]?
+
   /// While the parameters of an initialiser are listed instead of looked up: the types that have been listed. Used only
   /// by this thread.
   var listed: [Any.Type]?

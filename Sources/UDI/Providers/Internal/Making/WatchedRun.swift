@@ -32,7 +32,7 @@ final class WatchedRun {
   @inline(never)
   func end() {
     let duration = start.duration(to: .now)
-    if UDIRecording.isOn { Tree.change { _ in provider.lastDuration = duration } }
+    if UDIRecording.isOn { Tree.change { _ in provider.ensureExtras().lastDuration = duration } }
     guard UDIObserver.mayExist else { return }
     UDIObserver.tell {
       .made(

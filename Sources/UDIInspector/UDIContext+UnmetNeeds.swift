@@ -1,3 +1,5 @@
+public import UDI
+
 /// Checking registrations without making anything.
 extension UDIContext {
   /// Checks whether what is registered here and below would find what it needs. Makes nothing.
@@ -13,10 +15,10 @@ extension UDIContext {
   /// A parameter whose type is an optional may be missing. What a closure needs is not known: the result lists the
   /// closures.
   ///
-  /// What a context owns is looked up from that context. What is registered as ``UDILifetime/scope`` is looked up from
+  /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
   /// each scope below, or from the scope around; if there is neither, from a new scope, in which nothing is registered.
   /// If such an instance needs what only a scope is given, such as a request, make a scope with a sample of it. What is
-  /// registered as ``UDILifetime/unique`` or ``UDILifetime/graph`` is looked up from its context or, if it does not
+  /// registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its context or, if it does not
   /// find what it needs there, from the scopes.
   ///
   /// - Returns: What is not met, with paths. If this context is a scope, what is registered for scopes further up is
@@ -31,7 +33,7 @@ extension UDIContext {
   }
 }
 
-/// What ``UDIContext/unmetNeeds()`` has found.
+/// What `unmetNeeds()` has found.
 public struct UDIUnmetNeeds: Error, Sendable {
   /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the
   /// lookup would give. The error's chain begins with what the check began with.
@@ -93,20 +95,20 @@ private final class NeedsCheck {
   private func check(_ provider: Provider, at place: Place) {
     let id = id(of: provider, at: place)
     guard checked.insert(id).inserted else { return }
-    guard let types = provider.parameterTypes(in: place.context) else { return note(provider, in: place.context) }
+    guard let types = provider.parameterTypes(in: place.context) else { return note(provider) }
     path.append((provider, id, 0))
     for (index, type) in types.enumerated() {
       path[path.count - 1].parameter = index + 1
-      let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
-      let type = optional?.wrapped ?? type
-      let failure: ProviderFailure? =
+      let wrapped = (type as? any AnyOptional.Type)?.wrapped
+      let type = wrapped ?? type
+      let cause: UDIExplanation.Cause? =
         switch place.context.nearest(type) {
-        case nil: optional == nil ? .nothing : nil
+        case nil: wrapped == nil ? .notRegistered : nil
         case let needed as Provider: check(needed: needed.maker, at: place)
         // A bound instance, one that is kept, or an override.
         default: nil
         }
-      if let failure { add(failure, type, at: place) }
+      if let cause { add(cause, type, at: place) }
     }
     path.removeLast()
   }
@@ -114,64 +116,45 @@ private final class NeedsCheck {
   /// Checks what has been found for a parameter.
   ///
   /// - Returns: Why it cannot be made, unless it is itself what has failed.
-  private func check(needed provider: Provider, at place: Place) -> ProviderFailure? {
-    if provider.wanted != nil { return .arguments(wanted: provider.argumentTypes, given: []) }
+  private func check(needed provider: Provider, at place: Place) -> UDIExplanation.Cause? {
+    let wanted = provider.argumentTypes
+    if !wanted.isEmpty { return .otherArguments(wanted: typeNames(wanted), given: []) }
     let next: Place? =
       switch provider.sharing {
       case .unique, .graph: place
       case .scope: place.isInNewScope ? place : place.context.nearestScope.map { ($0, false) }
       default: provider.context.map { ($0, false) }
       }
-    guard let next else { return provider.sharing == .scope ? .explained(.noScope) : .nothing }
+    guard let next else { return provider.sharing == .scope ? .noScope : .notRegistered }
     let id = id(of: provider, at: next)
     if let first = path.firstIndex(where: { $0.id == id }) {
-      return .cycle(path[first...].map(\.provider.key) + [provider.key])
+      return .cycle((path[first...].map(\.provider) + [provider]).map(\.key.description))
     }
     check(provider, at: next)
     return nil
   }
 
   private func id(of provider: Provider, at place: Place) -> [UInt] {
-    [provider.id, Unretained(place.context).address, place.isInNewScope ? 1 : 0]
+    [provider.id, UInt(bitPattern: ObjectIdentifier(place.context)), place.isInNewScope ? 1 : 0]
   }
 
-  private func add(_ failure: ProviderFailure, _ type: Any.Type, at place: Place) {
+  private func add(_ cause: UDIExplanation.Cause, _ type: Any.Type, at place: Place) {
     guard let asking = path.last?.provider else { return }
-    var error = place.context.linkError(failure, LookupRequest(type, .mainActor, search: .ancestors))
-    error.explanation.isInFactory = true
+    var error = place.context.error(of: cause, type)
     for step in path.reversed() { error = step.provider.passOn(error.asked(asParameter: step.parameter)) }
     failures.append(UDIFailure(asking, path: place.context.fullPath, error: error))
   }
 
   /// Notes that it is not known what a provider needs, unless it has its instance already.
-  private func note(_ provider: Provider, in context: UDIContext) {
-    context.change { _, garbage in
-      guard !provider.showsInstance, let node = provider.node else { return }
-      let place = UDIExplanation.Place(fullPath: node.fullPath, finding: provider.sighted(&garbage).entry)
-      if !unchecked.contains(place) { unchecked.append(place) }
-    }
+  private func note(_ provider: Provider) {
+    if let place = provider.placeIfNotMade, !unchecked.contains(place) { unchecked.append(place) }
   }
 }
 
-extension UDIContext {
-  /// The providers of this context, in the order of registration.
-  var providers: [Provider] { change { node, _ in node.allProviders } }
-
-  /// The providers above this scope that make an instance for each scope.
-  var providersOfScopesAbove: [Provider] {
-    sequence(first: self, next: \.parent).dropFirst().flatMap(\.providers).filter { $0.sharing == .scope }
-  }
-
-  /// The nearest scope around this context, which may be the context itself.
-  var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
-
-  /// What a lookup upwards finds that names nothing but a type.
-  fileprivate func nearest(_ type: Any.Type) -> Entry? {
-    let key = TypeToken.of(type).keyID(named: nil)
-    return change { node, garbage in node.nearestLiveEntry(key, .ancestors, &garbage) }
-  }
+private protocol AnyOptional {
+  static var wrapped: Any.Type { get }
 }
 
-extension Provider {
-  fileprivate var context: UDIContext? { Tree.change { _ in node?.context } }
+extension Optional: AnyOptional {
+  fileprivate static var wrapped: Any.Type { Wrapped.self }
 }
