@@ -23,13 +23,22 @@ package struct AuditNotice {
   /// The call that has attached the object.
   package var site: UDICallSite?
 
-  /// The number of running audits.
-  package static let audits = Atomic<Int>(0)
+  /// Twice the number of running audits, plus 1 if there is something in `entered`.
+  package static let listeners = Atomic<Int>(0)
   @inline(__always)
-  static var isOn: Bool { audits.load(ordering: .relaxed) > 0 }
+  static var isOn: Bool { listeners.load(ordering: .relaxed) > 1 }
+  /// Whether `noteEntering` has something to do.
+  @inline(__always)
+  static var isEnteringNoted: Bool { listeners.load(ordering: .relaxed) > 0 }
 
   /// Passes a notice on to the audits. Guarded by the tree lock.
   package nonisolated(unsafe) static var receive: (AuditNotice, inout Garbage) -> Void = { _, _ in }
+
+  /// Told of each entry that comes into the process's root, if its task has no root of its own: the key, the call, and
+  /// whether it replaces or hides something. Returns what to do once no lock is held. Guarded by the tree lock.
+  package nonisolated(unsafe) static var entered: (KeyIdentity, UDICallSite, _ isReplacing: Bool) -> (() -> Void)? = {
+    _, _, _ in nil
+  }
 
   /// Sends the notice.
   private func send(_ garbage: inout Garbage) {
@@ -53,6 +62,29 @@ extension AuditNotice {
       object: object, isNew: true, node: node, context: node.context, reach: entry.reach, entry: registered
     ).send(&garbage)
     garbage.add(object, of: entry)
+  }
+
+  /// Sends a notice of a binding, or of a provider that keeps something from the start, and tells `entered`. Called
+  /// before lookups find the entry.
+  @inline(never)
+  static func noteEntering(_ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+    if isOn, entry.kind == .binding { note(entry.object, as: entry, in: node, &garbage) }
+    if isOn, let kept = (entry as? Provider)?.shown, kept.kind == .owned {
+      note(kept.owned, as: kept, in: node, &garbage)
+    }
+    tellEntering(entry, node, &garbage)
+  }
+
+  /// Tells `entered` of an entry that is coming into the process's root.
+  static func tellEntering(_ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
+    if hasAppContextOfTask { return }
+    let root = AppContext
+    garbage.add(root)
+    guard root.withNode({ $0 == node }) else { return }
+    let isReplacing =
+      node.override(entry.keyID) != nil || node.heldBinding(entry.key)?.liveObject(&garbage) != nil
+      || node.provider(entry.keyID) != nil
+    if let late = unsafe entered(entry.key, entry.site, isReplacing) { garbage.add(LateCall(late)) }
   }
 
   /// Sends a notice of an object and the context that it is attached to, or is about to be attached to; or of a context

@@ -161,11 +161,11 @@ package final class BindingAudit: Sendable {
       unsafe Self.all.append(self)
       unsafe AuditNotice.receive = Self.receive
     }
-    AuditNotice.audits.add(1, ordering: .sequentiallyConsistent)
+    AuditNotice.listeners.add(2, ordering: .sequentiallyConsistent)
   }
 
   private func end() {
-    AuditNotice.audits.subtract(1, ordering: .sequentiallyConsistent)
+    AuditNotice.listeners.subtract(2, ordering: .sequentiallyConsistent)
     Tree.change { _ in
       unsafe root = nil
       unsafe Self.all.removeAll { $0 === self }

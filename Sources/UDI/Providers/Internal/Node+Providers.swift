@@ -7,6 +7,7 @@ extension Node {
   /// keeps.
   func register(_ provider: Provider, _ garbage: inout Garbage) {
     provider.enter(self)
+    if AuditNotice.isEnteringNoted { AuditNotice.noteEntering(provider, self, &garbage) }
     if treeLocked.bindings.heldCount > 0, let binding = heldBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object {
@@ -24,9 +25,6 @@ extension Node {
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
-    }
-    if AuditNotice.isOn, let entry = provider.shown, entry.kind == .owned {
-      AuditNotice.note(entry.owned, as: entry, in: self, &garbage)
     }
     if let old {
       if UDIRecording.isOn, provider.replaces == nil, !provider.isOfSetUp, !old.isOfSetUp {

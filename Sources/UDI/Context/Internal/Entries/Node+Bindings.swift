@@ -7,9 +7,9 @@ extension Node {
   ///   contexts.
   func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
-    let replaced = treeLocked.bindings.update(binding, forKey: Unretained(binding.key))?.binding
     binding.node = self
-    if AuditNotice.isOn { AuditNotice.note(binding.object, as: binding, in: self, &garbage) }
+    if AuditNotice.isEnteringNoted { AuditNotice.noteEntering(binding, self, &garbage) }
+    let replaced = treeLocked.bindings.update(binding, forKey: Unretained(binding.key))?.binding
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
