@@ -269,6 +269,40 @@ private enum Locals {
     try await context.close()
   }
 
+  @Test func aCloserMayWaitForTheEndOfAContextAboveThatIsClosedLater() async throws {
+    let (context, journal) = (context, journal)
+    let child = try context.makeScope(tag: "child")
+    child.provide(1) { _ in
+      try await context.untilClosed()
+      journal.add("closed")
+    }
+    let closing = Task { try await child.close() }
+    await until { context.isAwaited }
+    try await context.close()
+    try await closing.value
+    #expect(journal.all == ["closed"])
+  }
+
+  @Test func twoClosersThatWaitForTheEndsOfOneAnothersContextsDoNotHang() async throws {
+    let (first, second) = (UDIContext(tag: "1"), UDIContext(tag: "2"))
+    for (place, other) in [(first, second), (second, first)] { place.provide(1) { _ in try await other.untilClosed() } }
+    let closing = Task { try await first.close() }
+    await until { second.isAwaited }
+    try await second.close()
+    try await closing.value
+  }
+
+  @Test func anOperationThatTakesNoNoticeOfCancellationMayWaitForItsEnd() async throws {
+    let (context, journal) = (context, journal)
+    context.provide(1).running { _ in
+      try await Task { try await context.untilClosed() }.value
+      journal.add("ends")
+    }
+    await until { context.isAwaited }
+    try await context.close()
+    #expect(journal.all == ["ends"])
+  }
+
   // MARK: Without closing
 
   @Test func whatIsDroppedIsCancelledAndReported() async throws {
