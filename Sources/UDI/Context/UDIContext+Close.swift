@@ -101,30 +101,32 @@ extension UDIContext {
   /// ```
   ///
   /// A failure is thrown only once: to those who wait when it happens, or else to the next one who waits. If nobody has
-  /// got it, ``close()`` throws it. If the context is being closed already, and the closing waits for the caller, this
-  /// returns at once.
+  /// got it, ``close()`` throws it. If the closing waits for the caller, this returns at once, or when the closing
+  /// begins.
   ///
   /// - Throws: ``UDIFailure``, with the operation's error or ``UDIUntimelyEnd/tooEarly``; or `CancellationError` if the
   ///   current task is cancelled.
   /// - Complexity: O(contexts below, and their registrations).
   nonisolated(nonsending) public func untilClosed() async throws {
     let waiter = Activity.Waiter.task(.present, through: [])
-    let (failure, wait) = change { node, _ -> (UDIFailure?, (end: Operation, number: UInt64)?) in
-      if node.treeLocked.state == .closed || node.treeLocked.extras?.closing?.circle(through: waiter) != nil {
-        return (nil, nil)
+    while true {
+      let (failure, wait) = change { node, _ -> (UDIFailure?, (activity: Activity, number: UInt64)?) in
+        if node.treeLocked.state == .closed { return (nil, nil) }
+        let extras = node.treeLocked.ensureExtras()
+        // A run of `close()` might wait for this task, and gets the failures.
+        if let run = extras.closing { return (nil, (try? run.enter(waiter)).map { (run, $0) }) }
+        if let failure = node.takeFailure() { return (failure, nil) }
+        let end = extras.end ?? Operation()
+        extras.end = end
+        return (nil, (end, end.add(waiter)))
       }
-      if let failure = node.takeFailure() { return (failure, nil) }
-      let extras = node.treeLocked.ensureExtras()
-      let end = extras.end ?? Operation()
-      extras.end = end
-      return (nil, (end, end.add(waiter)))
+      if let failure { throw failure }
+      guard let wait else { return }
+      let hasEnded = await wait.activity.waitUnlessCancelled(wait.number)
+      // This task may have been told of a failure although it was cancelled at the same moment.
+      if let failure = Tree.change({ _ in (wait.activity as? Operation)?.failure }) { throw failure }
+      if !hasEnded, Task.isCancelled { throw CancellationError() }
     }
-    if let failure { throw failure }
-    guard let wait else { return }
-    let hasEnded = await wait.end.waitUnlessCancelled(wait.number)
-    // This task may have been told of a failure although it was cancelled at the same moment.
-    if let failure = Tree.change({ _ in wait.end.failure }) { throw failure }
-    if !hasEnded { throw CancellationError() }
   }
 
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A

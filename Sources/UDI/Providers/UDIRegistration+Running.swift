@@ -22,9 +22,6 @@ extension UDIRegistration where Dependency: Sendable {
   /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws that.
   /// If nobody waits, it is reported as ``UDIMisuse/Kind/operationFailed``, and closing throws it, too.
   ///
-  /// Call this where you register, before something is looked up. Under ``UDILifetime/scope``, scopes that have made
-  /// their instance already are left out.
-  ///
   /// - Parameters:
   ///   - mayEnd: Whether the operation may end by itself, without an error, before its context is closed.
   ///   - fileID: The caller's file, for diagnosis.
@@ -34,6 +31,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// - Returns: The same registration, for chaining.
   /// - Precondition: This is the registration of a provider under a lifetime by which a context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
+  /// - Complexity: O(1); under ``UDILifetime/scope``, O(contexts in the tree).
   @discardableResult
   public func running(
     mayEnd: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
@@ -65,22 +63,34 @@ extension UDIRegistration {
 }
 
 extension Provider {
-  /// Sets the operation of the instances, and begins it for those that are kept already.
+  /// Sets the operation of the instances, and begins it for those that are kept already: by this provider, or for
+  /// scopes.
   fileprivate final func run(_ body: Closer.Body, mayEnd: Bool) {
-    Tree.change { garbage in
-      guard let node else { return garbage.add(body) }
-      if node.treeLocked.state.isEnding {
+    let keepers = Tree.change { garbage -> [Provider] in
+      guard let node, !node.treeLocked.state.isEnding else {
         garbage.add(body)
-        return node.refuse(self, "running", &garbage)
+        self.node?.refuse(self, "running", &garbage)
+        return []
       }
-      let isNew = closer == nil
-      let closer = closer ?? Closer(nil)
-      if let old = closer.operation { garbage.add(old) }
-      (closer.operation, closer.mayEnd) = (body, mayEnd)
-      setCloser(closer)
-      noteCloser(node)
-      if isNew { for instance in [kept] + (caches?.all.map(\.kept?.instance) ?? []) { instance.map(noteUnclosed) } }
+      setOperation(body, mayEnd, node, &garbage)
+      if sharing != .scope { return [self] }
+      // A scope that has asked for an instance has a keeper with a closer of its own.
+      return BreadthFirst(node.root).compactMap { scope, _ in
+        guard !scope.treeLocked.state.isEnding, let keeper = scope.keeper(of: self) else { return nil }
+        keeper.setOperation(body, mayEnd, scope, &garbage)
+        return keeper
+      }
     }
-    beginOperations()
+    for keeper in keepers { keeper.beginOperations() }
+  }
+
+  private final func setOperation(_ body: Closer.Body, _ mayEnd: Bool, _ node: Node, _ garbage: inout Garbage) {
+    let isNew = closer == nil
+    let closer = closer ?? Closer(nil)
+    if let old = closer.operation { garbage.add(old) }
+    (closer.operation, closer.mayEnd) = (body, mayEnd)
+    setCloser(closer)
+    noteCloser(node)
+    if isNew { for instance in [kept] + (caches?.all.map(\.kept?.instance) ?? []) { instance.map(noteUnclosed) } }
   }
 }

@@ -65,6 +65,18 @@ private enum Locals {
     #expect(journal.all == ["true runs"])
   }
 
+  @Test func itBeginsEvenIfWhatIsProvidedWasResetBefore() async throws {
+    let journal = journal
+    let registration = context.provide(Made("given"), as: (any Alpha).self)
+    context.reset()
+    registration.running { _ in
+      journal.add("runs")
+      try await untilCancelled()
+    }
+    await until("runs")
+    try await context.close()
+  }
+
   @Test func whatExistsAlreadyRunsAtOnce() async throws {
     let journal = journal
     let registration = context.register((any Alpha).self, lifetime: .context) { Made() }
@@ -122,6 +134,23 @@ private enum Locals {
     #expect(journal.all == ["a runs", "a ends", "a closed"])
     try await context.withScope(tag: "2") { scope in _ = try scope.require((any Alpha).self, named: "a") }
     #expect(journal.all.count > 4 && journal.all.suffix(1) == ["a closed"])
+  }
+
+  @Test func scopesThatHaveAskedBeforeRunTheirsToo() async throws {
+    let journal = journal
+    let registration = context.register((any Alpha).self, lifetime: .scope) { context in Made(context.tag) }
+    let (first, second) = (try context.makeScope(tag: "1"), try context.makeScope(tag: "2"))
+    for scope in [first, second] { #expect(scope.link((any Alpha).self) != nil) }
+    second.reset()
+    registration.running { service in
+      journal.add("\((service as? Made)?.label ?? "") runs")
+      do { try await untilCancelled() } catch { journal.add("\((service as? Made)?.label ?? "") ends") }
+    }
+    await until("1 runs")
+    #expect(second.link((any Alpha).self) != nil)
+    await until("2 runs")
+    try await context.close()
+    #expect(Set(journal.all.suffix(2)) == ["1 ends", "2 ends"])
   }
 
   @Test @MainActor func onTheMainActor() async throws {
@@ -267,6 +296,40 @@ private enum Locals {
     }
     for place in contexts { try await place.untilClosed() }
     try await context.close()
+  }
+
+  @Test func aCloserMayWaitForTheEndOfAContextAboveThatIsClosedLater() async throws {
+    let (context, journal) = (context, journal)
+    let child = try context.makeScope(tag: "child")
+    child.provide(1) { _ in
+      try await context.untilClosed()
+      journal.add("closed")
+    }
+    let closing = Task { try await child.close() }
+    await until { context.isAwaited }
+    try await context.close()
+    try await closing.value
+    #expect(journal.all == ["closed"])
+  }
+
+  @Test func twoClosersThatWaitForTheEndsOfOneAnothersContextsDoNotHang() async throws {
+    let (first, second) = (UDIContext(tag: "1"), UDIContext(tag: "2"))
+    for (place, other) in [(first, second), (second, first)] { place.provide(1) { _ in try await other.untilClosed() } }
+    let closing = Task { try await first.close() }
+    await until { second.isAwaited }
+    try await second.close()
+    try await closing.value
+  }
+
+  @Test func anOperationThatTakesNoNoticeOfCancellationMayWaitForItsEnd() async throws {
+    let (context, journal) = (context, journal)
+    context.provide(1).running { _ in
+      try await Task { try await context.untilClosed() }.value
+      journal.add("ends")
+    }
+    await until { context.isAwaited }
+    try await context.close()
+    #expect(journal.all == ["ends"])
   }
 
   // MARK: Without closing

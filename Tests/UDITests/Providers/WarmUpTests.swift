@@ -197,16 +197,20 @@ import Testing
     await MainActor.run { #expect(context.link(OnMain.self) != nil) }
   }
 
-  @Test func cancellation() async {
-    let begun = Latch()
+  @Test func afterCancellationNothingMoreIsMade() async {
+    let (begun, made) = (Latch(), Journal())
     context.register((any Service).self, lifetime: .context) {
       begun.arrive()
       try await untilCancelled()
       return Plain()
     }
+    context.register((any Other).self, lifetime: .context) {
+      made.add("synchronous"); return Plain()
+    }
     let task = Task { try await context.warmUp() }
     await begun.wait()
     task.cancel()
     await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(made.all.isEmpty)
   }
 }

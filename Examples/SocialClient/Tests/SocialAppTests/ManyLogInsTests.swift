@@ -14,9 +14,9 @@ import UDITesting
     var remains: [Remains] = []
     var sizes: [Int] = []
     for count in 1...10_000 {
-      try await AppContext.logIn()
-      if count % 100 == 0 { remains.append(try Remains(of: AppContext.require(Session.self))) }
-      try await AppContext.logOut()
+      let session = try await AppContext.logIn()
+      if count % 100 == 0 { remains.append(try Remains(of: session)) }
+      try await session.close()
       if count % 1_000 == 0 { sizes.append(residentSize) }
     }
     #expect(remains.count == 100)
@@ -34,15 +34,15 @@ import UDITesting
     compose(AppContext)
     try await AppContext.warmUp()
     try await expectNoGrowth(rounds: 5) {
-      try await AppContext.logIn()
-      try await showScreens(in: AppContext.session())
-      try await AppContext.logOut()
+      let session = try await AppContext.logIn()
+      try await showScreens(in: session)
+      try await session.close()
     }
     try await AppContext.close()
   }
 
   @MainActor private func showScreens(in session: UDIContext) async throws {
-    let home = HomeModel(of: Account(handle: "ann")).attached(to: session)
+    let home = HomeModel().attached(to: session)
     try await home.timeline.refresh()
     #expect(home.timeline.lines.count == 2)
   }
@@ -55,12 +55,12 @@ import UDITesting
     weak let database: AnyObject?
     weak let push: PushSubscription?
 
-    init(of session: Session) throws {
-      self.session = session
-      scope = session.scope
-      posts = try session.scope.require(PostStore.self)
-      database = try session.scope.require((any Database).self) as? MemoryDatabase
-      push = try session.scope.require(PushSubscription.self)
+    init(of scope: UDIContext) throws {
+      self.scope = scope
+      session = try scope.require(Session.self)
+      posts = try scope.require(PostStore.self)
+      database = try scope.require((any Database).self) as? MemoryDatabase
+      push = try scope.require(PushSubscription.self)
     }
 
     var isEmpty: Bool { session == nil && scope == nil && posts == nil && database == nil && push == nil }

@@ -10,8 +10,7 @@ import UDITesting
     let server = compose(AppContext)
     let transport = RecordingTransport(server)
     AppContext.provide(transport, as: (any Transport).self, replaces: true)
-    try await AppContext.logIn()
-    let session = try AppContext.session()
+    let session = try await AppContext.logIn()
 
     transport.set(isOnline: false)
     let tried = transport.log.count
@@ -37,8 +36,7 @@ import UDITesting
 
   @Test func overrideLastsForAPartOfATest() async throws {
     compose(AppContext)
-    try await AppContext.logIn()
-    let session = try AppContext.session()
+    let session = try await AppContext.logIn()
     let reader = Preferences(database: try session.require())
     reader.mutedWords = ["weather"]
     withOverride(of: Preferences.self, with: Preferences(database: try session.require()), in: session) {
@@ -51,8 +49,7 @@ import UDITesting
     compose(AppContext)
     AppContext.provide(
       SessionExtras { $0.provide(NothingFilter(), as: (any TimelineFilter).self, named: "nothing") }, replaces: true)
-    try await AppContext.logIn()
-    let session = try AppContext.session()
+    let session = try await AppContext.logIn()
     try await session.require(SyncEngine.self).sync()
     #expect(try session.require(PostStore.self).all.count == 2)
     #expect(try session.require(Timeline.self).visible.isEmpty)
@@ -61,8 +58,8 @@ import UDITesting
 
   @Test func featureThatIsOffIsNotThere() async throws {
     compose(AppContext, configuration: AppConfiguration(flags: []))
-    try await AppContext.logIn()
-    #expect(try AppContext.session().link(Translator.self) == nil)
+    let session = try await AppContext.logIn()
+    #expect(session.link(Translator.self) == nil)
     try await AppContext.close()
   }
 
@@ -75,7 +72,7 @@ import UDITesting
       }, replaces: true)
     let error = await #expect(throws: UDIWarmUpError.self) { try await AppContext.logIn() }
     #expect(error?.failures.map { $0.error is Broken } == [true])
-    #expect(AppContext.link(Session.self) == nil)
+    #expect(AppContext.accounts.isEmpty)
     #expect(AppContext.children.isEmpty)
     #expect(server.openEnds == .none)
     try await AppContext.close()

@@ -15,7 +15,9 @@ import UDITesting
     #expect(window.home?.account.handle == "ann")
     try await AppContext.logIn("ben", password: "banana")
     while window.home?.account.handle != "ben" { await Task.yield() }
-    try await AppContext.logOut()
+    window.home?.logOut()
+    while window.home?.account.handle != "ann" { await Task.yield() }
+    window.home?.logOut()
     while window.logIn == nil { await Task.yield() }
     #expect(window.home == nil)
     try await AppContext.close()
@@ -23,8 +25,7 @@ import UDITesting
 
   @Test(.ownAppContext) func filtersAreAsked() async throws {
     compose(AppContext)
-    try await AppContext.logIn()
-    let session = try AppContext.session()
+    let session = try await AppContext.logIn()
     let feed = FeedModel().attached(to: session)
     try await feed.refresh()
     #expect(feed.lines.count == 2)
@@ -37,8 +38,7 @@ import UDITesting
 
   @Test(.ownAppContext) func draftSurvivesTheScreen() async throws {
     compose(AppContext)
-    try await AppContext.logIn()
-    let session = try AppContext.session()
+    let session = try await AppContext.logIn()
     ComposerModel().attached(to: session).text = "Half a sen"
     let composer = ComposerModel().attached(to: session)
     #expect(composer.text == "Half a sen")
@@ -49,10 +49,10 @@ import UDITesting
 
   @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
     compose(AppContext)
-    try await AppContext.logIn()
-    let home = HomeModel(of: Account(handle: "ann")).attached(to: try AppContext.session())
+    let session = try await AppContext.logIn()
+    let home = HomeModel().attached(to: session)
     try await home.timeline.refresh()
-    let player = PlayerModel("Rain").attached(to: try AppContext.session())
+    let player = PlayerModel("Rain").attached(to: session)
     #expect(player.title == "Rain")
     _ = try home.timeline.openAuthor(at: 0)
     try await AppContext.close()
@@ -62,8 +62,7 @@ import UDITesting
     var kept: FeedModel?
     let found = await leaks {
       compose(AppContext)
-      try? await AppContext.logIn()
-      kept = (try? AppContext.session()).map { FeedModel().attached(to: $0) }
+      kept = (try? await AppContext.logIn()).map { FeedModel().attached(to: $0) }
       try? await AppContext.close()
     }
     #expect(found.map(\.className) == ["FeedModel"])

@@ -17,10 +17,10 @@ import UDITesting
   @Test func screensHaveWhatTheyNeed() async throws {
     compose(AppContext)
     expectNeedsAreMet(by: WindowModel.self, LogInModel.self)
-    try await AppContext.logIn()
+    let session = try await AppContext.logIn()
     expectNeedsAreMet(
       by: HomeModel.self, FeedModel.self, ConversationModel.self, ProfileModel.self, NoticesModel.self,
-      SearchModel.self, ComposerModel.self, PlayerModel.self, MiniPlayerModel.self, in: try AppContext.session())
+      SearchModel.self, ComposerModel.self, PlayerModel.self, MiniPlayerModel.self, in: session)
     try await AppContext.close()
   }
 
@@ -33,18 +33,14 @@ import UDITesting
     try await AppContext.close()
   }
 
-  @Test func whatWasMadeLastIsClosedFirst() async throws {
+  @Test func logOutClosesThingsInOrder() async throws {
     let server = compose(AppContext)
     let transport = RecordingTransport(server)
     AppContext.provide(transport, as: (any Transport).self, replaces: true)
-    try await AppContext.logIn()
+    let session = try await AppContext.logIn()
     let beginning = transport.log.count
-    try await AppContext.logOut()
-    let end = transport.log[beginning...]
-    #expect(end.count == 3)
-    #expect(end.contains("closeStream"))
-    #expect(end.contains("removeDevice"))
-    #expect(end.last == "logOut")
+    try await session.close()
+    #expect(transport.log[beginning...] == ["closeStream", "removeDevice", "logOut"])
     #expect(server.openEnds == .none)
     #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
     try await AppContext.close()
@@ -61,10 +57,10 @@ import UDITesting
 
   @Test func nobodyOutsideSeesIntoASession() async throws {
     compose(AppContext)
-    try await AppContext.logIn()
+    let session = try await AppContext.logIn()
     #expect(AppContext.link(Timeline.self) == nil)
-    #expect(try AppContext.session().link(Timeline.self) != nil)
-    #expect(try AppContext.session().require(Account.self).handle == "ann")
+    #expect(session.link(Timeline.self) != nil)
+    #expect(try session.require(Account.self).handle == "ann")
     try await AppContext.close()
   }
 }

@@ -59,7 +59,8 @@ public import UDI
     print("composer: \(await home.composer.send())")
     show(home.timeline.lines)
     play(in: home)
-    try await home.logOut()
+    home.logOut()
+    await home.loggingOut?.value
   }
 
   /// A player comes and goes, and a bar follows it.

@@ -1,17 +1,19 @@
 import UDI
 
-/// A window: shows the log-in screen, or the screens of a session. It follows the session, and knows nobody who logs
-/// in or out.
-@MainActor final class WindowModel: @MainActor UDIObject {
+/// A window: shows the log-in screen, or the screens of a session. It follows the sessions, and knows nobody who
+/// logs in or out.
+@MainActor final class WindowModel: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
   private(set) var logIn: LogInModel?
   private(set) var home: HomeModel?
 
-  func didAttachContext() {
-    follow(Session.self) { window, session in
-      // The session must end when its manager lets go of it. So the window takes its context and does not keep it.
-      window.home = session.map { HomeModel(of: $0.account).attached(to: $0.scope) }
-      window.logIn = session == nil ? LogInModel().attached(to: window) : nil
+  /// Follows the sessions for as long as the task runs, and shows the latest: in SwiftUI,
+  /// `.task { await window.follow() }`.
+  func follow() async {
+    for await sessions in updates(ofAll: Session.self) {
+      let scope = sessions.last?.dependency.attachedContext
+      if home?.attachedContext !== scope { home = scope.map { HomeModel().attached(to: $0) } }
+      logIn = scope == nil ? LogInModel().attached(to: self) : nil
     }
   }
 }
@@ -39,15 +41,14 @@ import UDI
 /// The screens of a session. They belong to the session's context, and find in it what they need.
 @MainActor final class HomeModel: @MainActor UDIObject {
   let _attachedContext = UDIAttachment()
-  @Required var manager: SessionManager
-  let account: Account
+  @Required var account: Account
   let timeline = FeedModel()
   let notices = NoticesModel()
   let search = SearchModel()
   let composer = ComposerModel()
   let miniPlayer = MiniPlayerModel()
-
-  init(of account: Account) { self.account = account }
+  private(set) var loggingOut: Task<Void, Never>?
+  private(set) var failure: String?
 
   func didAttachContext() {
     timeline.attachedContext = attachedContext
@@ -57,5 +58,12 @@ import UDI
     miniPlayer.attachedContext = attachedContext
   }
 
-  func logOut() async throws { try await manager.logOut() }
+  /// What the button does. A button cannot wait, so the task is kept for those who have to.
+  func logOut() {
+    loggingOut =
+      loggingOut
+      ?? Task {
+        do { try await attachedContext?.close(within: .seconds(5)) } catch { failure = "\(error)" }
+      }
+  }
 }

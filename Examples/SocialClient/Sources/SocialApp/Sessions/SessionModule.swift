@@ -2,19 +2,17 @@ import UDI
 
 /// Everything that exists for as long as one account is logged in.
 ///
-/// The order of closing is the reverse of the order of making: what needs the client was made after it, so it is closed
-/// before it, while the client still has a token that the server accepts.
+/// What is registered later is closed first, and so is what needs something else. The client is closed last: until then,
+/// the server accepts its token.
 struct SessionModule: UDIModule {
   let account: Account
-  let token: Token
+  let client: SessionClient
   let number: Int
 
   func register(in context: UDIContext) {
     context.defaultLifetime = .context
     context.provide(account)
-    context.provide(token)
-    context.register(
-      using: SessionClient.init(client:token:), onClose: { client in _ = try await client.send(.logOut) })
+    context.provide(client, onClose: { client in _ = try await client.send(.logOut) })
     context.register((any Database).self) { context in
       try await MemoryDatabase.open(for: context.obtain(Account.self))
     } onClose: { database in

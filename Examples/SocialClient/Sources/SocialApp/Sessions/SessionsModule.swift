@@ -1,14 +1,12 @@
 import UDI
 
-/// What logs in and out.
+/// What logs in.
 struct SessionsModule: UDIModule {
   func register(in context: UDIContext) {
     context.defaultLifetime = .context
     context.provide(SessionExtras { _ in })
     context.register(using: SignIn.init(client:vault:accounts:))
-    // The manager holds the session, which holds the root, which owns the manager. Closing the root ends that.
-    context.register(
-      using: SessionManager.init(signIn:extras:ids:log:), onClose: { manager in try await manager.logOut() })
+    context.register(using: SessionManager.init(signIn:extras:ids:log:))
   }
 }
 

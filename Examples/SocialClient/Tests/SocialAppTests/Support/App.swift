@@ -13,14 +13,16 @@ func compose(_ context: UDIContext, configuration: AppConfiguration = AppConfigu
 }
 
 extension UDIContext {
-  func logIn(_ handle: Handle = "ann", password: String = "apple") async throws {
+  /// Logs in.
+  ///
+  /// - Returns: The scope of the session.
+  @discardableResult
+  func logIn(_ handle: Handle = "ann", password: String = "apple") async throws -> UDIContext {
     try await obtain(SessionManager.self).logIn(handle, password: password)
   }
 
-  func logOut() async throws { try await obtain(SessionManager.self).logOut() }
-
-  /// The context of the session.
-  func session() throws -> UDIContext { try require(Session.self).scope }
+  /// Who is logged in, the latest last.
+  var accounts: [Handle] { linkAll(Session.self).map(\.account.handle) }
 }
 
 extension SocialServer.OpenEnds {

@@ -44,11 +44,7 @@ extension Node {
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
-      // A run of `close()` wakes those that wait when it has ended.
-      if atOnce, let end = treeLocked.extras?.end.take() {
-        end.endWait(for: nil)
-        garbage.add(end)
-      }
+      treeLocked.extras?.end?.wakeForChange()
       children = empty(into: &content, goingOnAt: above, isReachable: true, &garbage)
       return true
     }

@@ -14,7 +14,7 @@ final class NodeExtras {
   /// of `whileAvailable`, and creations to which the provider no longer refers, because it was reset, replaced or
   /// removed, or because an asynchronous factory has ended and only the completion or the closer still runs.
   var activities: [Activity] = []
-  /// What calls of `untilClosed` wait for; nil if there are none.
+  /// What calls of `untilClosed` wait for until the closing begins, which they then wait for; nil if there was none.
   var end: Operation?
   /// The context's rules.
   var rules: [Rule] = []

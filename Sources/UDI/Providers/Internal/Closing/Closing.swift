@@ -91,6 +91,7 @@ final class Closing: Activity, @unchecked Sendable {
     extras.closing = self
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }
+    extras.end?.wakeForChange()
     var activities = extras.activities
     var present: [Provider] = []
     node.treeLocked.providers.forEach { present.append($0.provider) }
@@ -261,14 +262,8 @@ final class Closing: Activity, @unchecked Sendable {
     // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
     // therefore passes everything that it holds out of the lock: before it wakes those that wait, so that they find
     // released what nothing else holds.
-    var ends: [Operation] = []
     _ = Tree.change { _ in
-      for context in self.contexts {
-        context.withNode {
-          $0.treeLocked.extras?.closing = nil
-          if let end = $0.treeLocked.extras?.end.take() { ends.append(end) }
-        }
-      }
+      for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
       defer { (self.contexts, underWay, toClose) = ([], [], []) }
       return (self.contexts, underWay, toClose)
     }
@@ -276,7 +271,6 @@ final class Closing: Activity, @unchecked Sendable {
     if isUnattended { error?.report() }
     let timers = Tree.change { _ in
       wake()
-      for end in ends { end.endWait(for: nil) }
       defer { self.timers = [] }
       return self.timers
     }

@@ -19,7 +19,7 @@ final class Operation: Activity, @unchecked Sendable {
   /// operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
   /// What went wrong, until somebody has been told.
-  private(set) var failure: UDIFailure?
+  fileprivate(set) var failure: UDIFailure?
 
   init(
     of provider: Provider, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
@@ -104,14 +104,6 @@ final class Operation: Activity, @unchecked Sendable {
 
   /// Takes what went wrong, to tell it to somebody. Call this under the tree lock.
   func takeFailure() -> UDIFailure? { failure.take() }
-
-  /// Ends the wait of `untilClosed`. Call this under the tree lock.
-  ///
-  /// - Parameter failure: The failure that it throws; nil if the context has been closed.
-  func endWait(for failure: UDIFailure?) {
-    self.failure = failure
-    wake()
-  }
 }
 
 extension Node {
@@ -123,7 +115,8 @@ extension Node {
     for node in andAncestors {
       guard let end = node.treeLocked.extras?.end.take() else { continue }
       isTold = isTold || end.isWanted
-      end.endWait(for: failure)
+      end.failure = failure
+      end.wake()
       garbage.add(end)
     }
     return isTold

@@ -93,12 +93,10 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     Tree.change { garbage in
       let isCurrent = finish(creation, .made(OwnedInstance(instance, provider.reach)))
-      // What `provide` was given is noted already: its provider only gives it out again.
-      let isToBeClosed = provider.hasCloser && !provider.isOfProvided
-      if isToBeClosed { provider.noteUnclosed(instance) }
+      if provider.hasCloser { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
         // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
-        if isToBeClosed { provider.dropUnclosed(1, &garbage) }
+        if provider.hasCloser { provider.dropUnclosed(1, &garbage) }
         return provider.leaveIfEnding(&garbage)
       }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {

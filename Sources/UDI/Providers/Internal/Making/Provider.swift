@@ -280,7 +280,8 @@ extension Provider {
   /// - Parameter isReset: Whether the provider stays in its context.
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
-    if hasCloser, !(isReset && isOfProvided) { dropUnclosed(.max, &garbage) }
+    if isReset, isOfProvided { return }
+    if hasCloser { dropUnclosed(.max, &garbage) }
     extras?.helpers = []
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }

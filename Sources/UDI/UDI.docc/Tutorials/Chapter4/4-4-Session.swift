@@ -3,12 +3,11 @@ import UDI
 final class Session: UDIObject, Sendable {
   let _attachedContext = UDIAttachment()
   let account: Account
-  let scope: UDIContext
 
-  init(of account: Account, scope: UDIContext) {
-    self.account = account
-    self.scope = scope
+  init(of account: Account) { self.account = account }
+
+  func didAttachContext() {
+    guard let scope = attachedContext, let root = scope.parent else { return }
+    multiBind(self, as: Session.self, named: UDIName(scope.tag), in: [root])
   }
-
-  func didAttachContext() { bind(self, as: Session.self) }
 }

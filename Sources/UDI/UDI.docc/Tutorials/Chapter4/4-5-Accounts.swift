@@ -2,15 +2,16 @@ import UDI
 
 @MainActor final class Accounts {
   private let root: UDIContext
-  private var session: Session?
 
   init(in root: UDIContext) { self.root = root }
 
-  func logIn(_ name: String) async throws {
+  @discardableResult
+  func logIn(_ name: String) async throws -> UDIContext {
     let account = Account(name: name)
-    let scope = try root.makeScope(tag: name)
-    scope.install(SessionModule(account: account))
-    try await scope.warmUp()
-    session = Session(of: account, scope: scope).attached(to: root)
+    return try await root.makeScope(tag: name) { scope in
+      scope.install(SessionModule(account: account))
+      try await scope.warmUp()
+      scope.provide(Session(of: account))
+    }
   }
 }

@@ -7,16 +7,15 @@ import UDITesting
 @Suite(.ownAppContext { $0.install(AppModule()) }) struct WiringTests {
   @MainActor @Test func everythingCanBeMade() async throws {
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
+    let scope = try await accounts.logIn("Ann")
     await expectEverythingIsMade()
-    try await accounts.logOut()
+    try await scope.close()
   }
 
   @MainActor @Test func screensHaveWhatTheyNeed() async throws {
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
-    let scope = try AppContext.require(Session.self).scope
+    let scope = try await accounts.logIn("Ann")
     expectNeedsAreMet(by: WindowModel.self, ListModel.self, ReaderModel.self, StatusModel.self, in: scope)
-    try await accounts.logOut()
+    try await scope.close()
   }
 }

@@ -7,17 +7,16 @@ import UDITesting
 @Suite(.ownAppContext { $0.install(AppModule()) }) struct WiringTests {
   @MainActor @Test func everythingCanBeMade() async throws {
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
+    let scope = try await accounts.logIn("Ann")
     await expectEverythingIsMade()
-    try await accounts.logOut()
+    try await scope.close()
   }
 
   @MainActor @Test func screensHaveWhatTheyNeed() async throws {
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
-    let scope = try AppContext.require(Session.self).scope
+    let scope = try await accounts.logIn("Ann")
     expectNeedsAreMet(by: WindowModel.self, ListModel.self, ReaderModel.self, StatusModel.self, in: scope)
-    try await accounts.logOut()
+    try await scope.close()
   }
 
   @Test func errorNamesWhatIsMissing() async throws {
@@ -30,9 +29,9 @@ import UDITesting
 
   @MainActor @Test func explanationSaysThatTheSessionIsClosedToOutsiders() async throws {
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
+    let scope = try await accounts.logIn("Ann")
     let explanation = AppContext.explain(Library.self).description
     #expect(explanation.contains(#"is in the scope "App / Ann", which is closed to lookups from outside"#))
-    try await accounts.logOut()
+    try await scope.close()
   }
 }

@@ -8,9 +8,9 @@ import UDITesting
   @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
     AppContext.install(AppModule())
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
-    let list = ListModel().attached(to: try AppContext.require(Session.self).scope)
+    let scope = try await accounts.logIn("Ann")
+    let list = ListModel().attached(to: scope)
     list.open("Trees")
-    try await accounts.logOut()
+    try await scope.close()
   }
 }

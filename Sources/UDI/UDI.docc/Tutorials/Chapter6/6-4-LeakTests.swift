@@ -8,10 +8,10 @@ import UDITesting
   @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
     AppContext.install(AppModule())
     let accounts = Accounts(in: AppContext)
-    try await accounts.logIn("Ann")
-    let list = ListModel().attached(to: try AppContext.require(Session.self).scope)
+    let scope = try await accounts.logIn("Ann")
+    let list = ListModel().attached(to: scope)
     list.open("Trees")
-    try await accounts.logOut()
+    try await scope.close()
   }
 
   @Test(.ownAppContext) func manyLogInsLeaveNothingBehind() async throws {
@@ -19,9 +19,9 @@ import UDITesting
     let accounts = Accounts(in: AppContext)
     try await expectNoGrowth {
       for _ in 0..<10 {
-        try await accounts.logIn("Ann")
-        ListModel().attached(to: try AppContext.require(Session.self).scope).add("Trees")
-        try await accounts.logOut()
+        let scope = try await accounts.logIn("Ann")
+        ListModel().attached(to: scope).add("Trees")
+        try await scope.close()
       }
     }
   }
