@@ -9,10 +9,6 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
   let askedReach: UDIReach
 
-  static func of(_ entry: consuming Entry, _ reach: UDIReach) -> UDIRegistration {
-    UDIRegistration(entry: entry, askedReach: reach)
-  }
-
   /// The key of the registration.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
@@ -194,7 +190,7 @@ extension UDIContext {
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
       change { node, _ in if node.parent == nil { node.remember(self) } }
-      return found.map { .of($0, reach) }
+      return found.map { UDIRegistration(entry: $0, askedReach: reach) }
     }
   }
 
