@@ -92,8 +92,7 @@ final class Closing: Activity, @unchecked Sendable {
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }
     var activities = extras.activities
-    var present: [Provider] = []
-    node.treeLocked.providers.forEach { present.append($0.provider) }
+    let present = node.allProviders
     if node.treeLocked.hasClosers { toClose.append((context, present)) }
     for provider in present {
       garbage.add(provider)
