@@ -222,6 +222,12 @@ extension UDIContext {
   }
 }
 
+/// The type that an optional type wraps; nil for any other type.
+package func wrappedType(of type: Any.Type) -> Any.Type? {
+  // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
+  TypeMetadata(type).isOptional ? (type as? any AnyOptional.Type)?.wrapped : nil
+}
+
 /// An optional, whatever it wraps: a parameter whose dependency may be missing, or an argument.
 protocol AnyOptional: SendableMetatype {
   static var wrapped: Any.Type { get }

@@ -195,6 +195,9 @@ extension Provider {
   /// The extras; nil before they are first needed.
   final var extras: Extras? { unsafe uncheckedExtras }
 
+  /// Whether there are extras. Unlike reading `extras`, checking this counts no reference.
+  final var hasExtras: Bool { unsafe uncheckedExtras != nil }
+
   /// Returns the extras, after making them if there are none.
   final func ensureExtras() -> Extras {
     if let extras = unsafe uncheckedExtras { return extras }
@@ -281,7 +284,7 @@ extension Provider {
   final func drop(isReset: Bool, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if hasCloser, !(isReset && isOfProvided) { dropUnclosed(.max, &garbage) }
-    extras?.helpers = []
+    if hasExtras { extras?.helpers = [] }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
     let all = caches.all
