@@ -99,7 +99,7 @@ private final class NeedsCheck {
     path.append((provider, id, 0))
     for (index, type) in types.enumerated() {
       path[path.count - 1].parameter = index + 1
-      let wrapped = (type as? any AnyOptional.Type)?.wrapped
+      let wrapped = wrappedType(of: type)
       let type = wrapped ?? type
       let cause: UDIExplanation.Cause? =
         switch place.context.nearest(type) {
@@ -149,12 +149,4 @@ private final class NeedsCheck {
   private func note(_ provider: Provider) {
     if let place = provider.placeIfNotMade, !unchecked.contains(place) { unchecked.append(place) }
   }
-}
-
-private protocol AnyOptional {
-  static var wrapped: Any.Type { get }
-}
-
-extension Optional: AnyOptional {
-  fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

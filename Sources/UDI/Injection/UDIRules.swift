@@ -75,11 +75,7 @@ extension UDIRules {
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
-    UDIReach.mainActor.assertIsolation(Dependency.self)
-    // The key path might contain arguments of a subscript, which need not be `Sendable`.
-    let property = ActorOwned(onMainActor: property)
-    let request = LookupRequest(Dependency.self, .mainActor, named: name, search: search)
-    return add(isOnMainActor: true) { Self.fill(property.value, of: $0, by: request, from: $1) }
+    injectOnMainActor(property, named: name, search: search)
   }
 
   /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode.
@@ -92,7 +88,6 @@ extension UDIRules {
   ///   - search: The direction of the search; by default that of the context in which the rule is applied.
   /// - Returns: The rules, for chaining.
   @available(swift, obsoleted: 6)
-  @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult
   public func inject<Dependency>(
@@ -101,9 +96,8 @@ extension UDIRules {
   ) -> UDIRules {
     // Without `@preconcurrency`, the Swift 5 mode would refuse calls from code without isolation. With
     // `@preconcurrency`, the Swift 6 mode would only warn about such calls, but should refuse them. So each mode has a
-    // form of its own. The compiler requires the two signatures to differ: hence `consuming`. The library itself is in
-    // the Swift 6 mode, so here the form above is called.
-    inject(property, named: name, search: search)
+    // form of its own. The compiler requires the two signatures to differ: hence `consuming`.
+    injectOnMainActor(property, named: name, search: search)
   }
 
   /// Adds a rule that calls a block, which can fill any properties of the object. If the block was written in
@@ -126,6 +120,16 @@ extension UDIRules {
       try? apply.value($0, $1)
       return true
     }
+  }
+
+  private func injectOnMainActor<Dependency>(
+    _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName?, search: UDISearch?
+  ) -> UDIRules {
+    UDIReach.mainActor.assertIsolation(Dependency.self)
+    // The key path might contain arguments of a subscript, which need not be `Sendable`.
+    let property = ActorOwned(onMainActor: property)
+    let request = LookupRequest(Dependency.self, .mainActor, named: name, search: search)
+    return add(isOnMainActor: true) { Self.fill(property.value, of: $0, by: request, from: $1) }
   }
 
   /// Fills a property if the lookup finds something. Call this only where the rule may be applied.

@@ -79,7 +79,7 @@ extension UDIContext {
     provider.setCloser(closer)
     provider.isOfProvided = true
     add(provider, Instance(value))
-    return .of(provider, provider.reach)
+    return UDIRegistration(entry: provider, askedReach: provider.reach)
   }
 
   /// Registers a provider together with an instance, as if the provider had already made it. If the instance takes part

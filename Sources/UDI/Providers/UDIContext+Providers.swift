@@ -67,13 +67,9 @@ extension UDIContext {
   private func reset(only lifetime: UDILifetime?) {
     var keys: [KeyIdentity] = []
     change { node, garbage in
-      var concerned: [Provider] = []
       // A context that is being closed drops each instance itself, after closing the instance.
       if node.treeLocked.state == .closing { return }
-      node.treeLocked.providers.forEach { element in
-        if element.provider.lifetime == lifetime ?? element.provider.lifetime { concerned.append(element.provider) }
-      }
-      for provider in concerned {
+      for provider in node.allProviders where provider.lifetime == lifetime ?? provider.lifetime {
         provider.drop(isReset: true, &garbage)
         garbage.add(provider)
         keys.append(provider.maker.key)

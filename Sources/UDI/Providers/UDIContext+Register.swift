@@ -148,7 +148,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     if let onClose { factory.setCloser(Closer(Closer.body(onClose))) }
     add(factory) { _ in }
-    return .of(factory, .anywhere)
+    return UDIRegistration(entry: factory, askedReach: .anywhere)
   }
 
   /// Registers a factory, for all forms of `register` on the main actor.
@@ -158,7 +158,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     if let onClose { factory.setCloser(Closer(Closer.bodyOnMainActor(onClose, factory.site))) }
     add(factory) { _ in }
-    return .of(factory, factory.reach)
+    return UDIRegistration(entry: factory, askedReach: factory.reach)
   }
 
   /// Registers a provider.

@@ -339,11 +339,10 @@ extension UDIContext {
     let graph = call?.beginParameters() ?? Graph()
     defer { call?.endParameters() }
     for type in types {
-      let optional = TypeMetadata(type).isOptional ? type as? any AnyOptional.Type : nil
-      let obtaining = Obtaining(
-        context: self, request: LookupRequest(optional?.wrapped ?? type, reach), graph: graph)
+      let wrapped = wrappedType(of: type)
+      let obtaining = Obtaining(context: self, request: LookupRequest(wrapped ?? type, reach), graph: graph)
       do { instances.append(try await obtaining.run()) } catch let missing as UDILinkError {
-        guard optional != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
+        guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
         instances.append(nil)
       }
     }

@@ -123,39 +123,32 @@ extension UDIContext {
 }
 
 extension FactoryFunction {
-  /// Wraps an initialiser whose parameters are looked up.
+  /// Wraps an initialiser in a function that looks up its parameters and calls it.
   fileprivate init<Dependency, First, each More>(
     lookingUpParametersOf make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     _ reach: UDIReach
   ) {
-    self.init(lookingUpParameters(of: make, reach))
+    let make = IsolatedFunction(make).isolationErased
+    self.init { (context: UDIContext) throws -> Dependency? in
+      var position = 0
+      let thread = Resolution.current
+      // A check asks only for the types.
+      if thread.read({ $0.listed != nil }) {
+        thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
+        throw ProviderFailure.nothing
+      }
+      // While `obtain` is looking something up, parameters that have been looked up are kept in case another one is
+      // missing.
+      let found = thread.read { $0.foundParameters() }
+      func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
+        position += 1
+        guard let found else { return try context.parameter(type, at: position, reach) }
+        return try context.parameter(type, at: position, reach, among: found)
+      }
+      let first = try next(First.self)
+      return try make(first, repeat try next((each More).self))
+    }
     looksUpParameters = true
-  }
-}
-
-/// Returns a factory that looks up the parameters of an initialiser and calls it.
-private func lookingUpParameters<Dependency, First, each More>(
-  of make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency, _ reach: UDIReach
-) -> @isolated(any) (UDIContext) throws -> Dependency? {
-  let make = IsolatedFunction(make).isolationErased
-  return { context in
-    var position = 0
-    let thread = Resolution.current
-    // A check asks only for the types.
-    if thread.read({ $0.listed != nil }) {
-      thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
-      throw ProviderFailure.nothing
-    }
-    // While `obtain` is looking something up, parameters that have been looked up are kept in case another one is
-    // missing.
-    let found = thread.read { $0.foundParameters() }
-    func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
-      position += 1
-      guard let found else { return try context.parameter(type, at: position, reach) }
-      return try context.parameter(type, at: position, reach, among: found)
-    }
-    let first = try next(First.self)
-    return try make(first, repeat try next((each More).self))
   }
 }
 
@@ -227,6 +220,12 @@ extension UDIContext {
     }
     return try lookUpOrThrow(type, reach, named: nil, search: nil)
   }
+}
+
+/// The type that an optional type wraps; nil for any other type.
+package func wrappedType(of type: Any.Type) -> Any.Type? {
+  // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
+  TypeMetadata(type).isOptional ? (type as? any AnyOptional.Type)?.wrapped : nil
 }
 
 /// An optional, whatever it wraps: a parameter whose dependency may be missing, or an argument.

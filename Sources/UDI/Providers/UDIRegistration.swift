@@ -9,10 +9,6 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
   let askedReach: UDIReach
 
-  static func of(_ entry: consuming Entry, _ reach: UDIReach) -> UDIRegistration {
-    UDIRegistration(entry: entry, askedReach: reach)
-  }
-
   /// The key of the registration.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
@@ -109,30 +105,20 @@ extension UDIRegistration {
   }
 
   private func serve(_ request: consuming RegisterRequest) -> UDIRegistration {
-    entry.serve(request, as: Dependency.self, askedReach)
-    return self
-  }
-}
-
-extension Entry {
-  /// - Parameters:
-  ///   - type: What was registered.
-  ///   - askedReach: The reach of the caller that has the registration.
-  fileprivate final func serve(_ request: consuming RegisterRequest, as type: Any.Type, _ askedReach: UDIReach) {
-    let site = request.site
-    guard let provider = self as? Provider else {
+    let (site, key) = (request.site, entry.key)
+    guard let provider = entry as? Provider else {
       fatalError(
         """
         \(site.fileID):\(site.line): `implements` was called on the binding of \(key), but it works only for \
         providers. Bind the instance as \(describeType(request.type)), too.
         """)
     }
-    if isRefused(to: askedReach, type, at: site) { return }
+    if entry.isRefused(to: askedReach, Dependency.self, at: site) { return self }
     let target = (provider as? Alias)?.target ?? provider
     // The instances might be found under this key already. The type is then the same, or differs only in marker
     // protocols, as `any P & Sendable` differs from `any P`.
     let other = TypeToken.of(request.type).key(named: request.name)
-    if key === other || target.key === other { return }
+    if key === other || target.key === other { return self }
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
     let mainActor = request.reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
     let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: site)
@@ -144,6 +130,7 @@ extension Entry {
       target.ensureExtras().aliases.append(alias)
       node.register(alias, &garbage)
     }
+    return self
   }
 }
 
@@ -203,7 +190,7 @@ extension UDIContext {
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
       change { node, _ in if node.parent == nil { node.remember(self) } }
-      return found.map { .of($0, reach) }
+      return found.map { UDIRegistration(entry: $0, askedReach: reach) }
     }
   }
 

@@ -27,8 +27,7 @@ extension Survey {
       }
       return .otherNames(names)
     }
-    let wanted =
-      (TypeMetadata(request.type).isOptional ? request.type as? any AnyOptional.Type : nil)?.wrapped ?? request.type
+    let wanted = wrappedType(of: request.type) ?? request.type
     if let other = candidates.first(where: { isKind($0, of: wanted) }) { return .otherType(other.place) }
     if let other = candidates.first(where: { mayBecome($0, wanted) }) { return .moreGeneralType(other.place) }
     return explanation.cause

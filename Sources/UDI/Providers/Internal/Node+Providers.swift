@@ -104,7 +104,7 @@ extension Node {
       UDIRecording.removeUses(of: element.provider)
       // If nothing else holds the provider, and it has no extras, its instance is released together with it. Putting
       // both into the garbage would make most contexts allocate memory for it.
-      if element.provider.extras == nil, isKnownUniquelyReferenced(&element.provider) { return }
+      if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
       element.provider.drop(isReset: false, &garbage)
       for alias in element.provider.aliases { garbage.add(alias) }
       element.provider.extras?.aliases = []

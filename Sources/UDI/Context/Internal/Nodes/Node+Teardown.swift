@@ -7,24 +7,24 @@ extension Node {
   /// children. It hands them over to the outermost teardown, which releases them one after the other.
   func dismantle() {
     var content = Content()
-    let children = Tree.change { garbage in
+    let outermost = Tree.change { garbage -> Unretained<Resolution>? in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
-      return empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
-    }
-    if children.isEmpty { return }
-    Resolution.prepare()
-    let thread = Resolution.current
-    let isOutermost = thread.read { $0.orphans == nil }
-    thread.read {
-      if isOutermost { $0.orphans = [] }
-      $0.orphans?.append(contentsOf: consume children)
+      let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
+      if children.isEmpty { return nil }
+      Resolution.prepare()
+      let thread = Resolution.current
+      let isOutermost = thread.read { $0.orphans == nil }
+      if isOutermost { thread.read { $0.orphans = [] } }
+      // Nothing else may hold the children when the thread releases them.
+      thread.read { $0.orphans?.append(contentsOf: children) }
+      return isOutermost ? thread : nil
     }
     _ = consume content
-    if !isOutermost { return }
-    while let next = thread.read({ $0.orphans?.popLast() }) { _ = consume next }
-    thread.read { $0.orphans = nil }
+    guard let outermost else { return }
+    while let next = outermost.read({ $0.orphans?.popLast() }) { _ = consume next }
+    outermost.read { $0.orphans = nil }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from

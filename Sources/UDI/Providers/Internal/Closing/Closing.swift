@@ -93,8 +93,7 @@ final class Closing: Activity, @unchecked Sendable {
     if node.treeLocked.isWatched { node.endWatching() }
     extras.end?.wakeForChange()
     var activities = extras.activities
-    var present: [Provider] = []
-    node.treeLocked.providers.forEach { present.append($0.provider) }
+    let present = node.allProviders
     if node.treeLocked.hasClosers { toClose.append((context, present)) }
     for provider in present {
       garbage.add(provider)

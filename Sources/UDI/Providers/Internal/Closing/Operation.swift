@@ -125,13 +125,9 @@ extension Node {
   /// A failure of an operation in this context, or in one below, that nobody has been told; nil if there is none.
   func takeFailure() -> UDIFailure? {
     for (node, _) in BreadthFirst(self) where node.treeLocked.hasClosers {
-      var failure: UDIFailure?
-      node.treeLocked.providers.forEach { element in
-        for unclosed in element.provider.closer?.unclosed ?? [] where failure == nil {
-          failure = unclosed.operation?.takeFailure()
-        }
+      for unclosed in node.allProviders.flatMap({ $0.closer?.unclosed ?? [] }) {
+        if let failure = unclosed.operation?.takeFailure() { return failure }
       }
-      if let failure { return failure }
     }
     return nil
   }

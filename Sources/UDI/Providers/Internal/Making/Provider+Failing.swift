@@ -52,7 +52,7 @@ extension Provider {
   private final func note(_ failure: FactoryFailure?) {
     Tree.change { garbage in
       if let old = extras?.lastFailure { garbage.add(old) }
-      if failure != nil || extras != nil { ensureExtras().lastFailure = failure }
+      if failure != nil || hasExtras { ensureExtras().lastFailure = failure }
       hasFailure.store(failure != nil, ordering: .relaxed)
       hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
     }

@@ -195,6 +195,9 @@ extension Provider {
   /// The extras; nil before they are first needed.
   final var extras: Extras? { unsafe uncheckedExtras }
 
+  /// Whether there are extras. Unlike reading `extras`, checking this counts no reference.
+  final var hasExtras: Bool { unsafe uncheckedExtras != nil }
+
   /// Returns the extras, after making them if there are none.
   final func ensureExtras() -> Extras {
     if let extras = unsafe uncheckedExtras { return extras }
@@ -282,7 +285,7 @@ extension Provider {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
     if hasCloser { dropUnclosed(.max, &garbage) }
-    extras?.helpers = []
+    if hasExtras { extras?.helpers = [] }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
     let all = caches.all
