@@ -57,9 +57,8 @@ nonisolated private final class LiveSession: UDIObject, Session {
   let user: String
   init(user: String) { self.user = user }
   func didAttachContext() {
-    if let home = attachedContext?.parent {
-      multiBind(self, as: (any Session).self, named: UDIName(user), in: [home])
-    }
+    guard let scope = attachedContext, let home = scope.parent else { return }
+    multiBind(self, as: (any Session).self, named: UDIName(scope.tag), in: [home])
   }
 }
 nonisolated private final class Timeline: Sendable {

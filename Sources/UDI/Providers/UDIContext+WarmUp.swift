@@ -14,9 +14,9 @@ extension UDIContext {
   /// others cannot wait for that actor. Scopes count as contexts below. For each scope, this context included, the
   /// method also makes what is registered above it as ``UDILifetime/scope``.
   ///
-  /// If something cannot be made, everything else is still made, unless the task is cancelled. Factories that take
-  /// arguments, and those whose instances the context does not own, are not run. A dependency that has not been
-  /// registered is noticed only if a factory that runs requires it.
+  /// If something cannot be made, everything else is still made. Factories that take arguments, and those whose
+  /// instances the context does not own, are not run. A dependency that has not been registered is noticed only if a
+  /// factory that runs requires it.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
@@ -109,7 +109,7 @@ extension UDIContext {
       return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
     }
     var failures: [UDIFailure] = []
-    for group in whatToMake(isWanted) where !Task.isCancelled { failures += await Self.failures(of: group) }
+    for group in whatToMake(isWanted) { failures += await Self.failures(of: group) }
     return failures
   }
 

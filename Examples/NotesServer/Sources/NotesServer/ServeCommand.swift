@@ -50,6 +50,7 @@ struct ServeCommand: AsyncParsableCommand {
     logger.logLevel = logLevel
     let configuration = NotesConfiguration(
       host: host, port: port, storage: database.map { .file(path: $0) } ?? .memory, limitsFile: limits)
+    defer { logger.info("Closed") }
     try await ServiceGroup(
       services: [service(configuration, logger)], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger
     ).run()

@@ -84,7 +84,9 @@ final class ServerProcess {
   /// The messages that the service itself has logged, without those of requests.
   var steps: [String] {
     output.compactMap { line in
-      guard !line.contains("hb.request.id"), let source = line.range(of: "[NotesService] ") else { return nil }
+      guard !line.contains("hb.request.id"),
+        let source = line.range(of: #"\[Notes(Service|Server)\] "#, options: .regularExpression)
+      else { return nil }
       return String(line[source.upperBound...])
     }
   }

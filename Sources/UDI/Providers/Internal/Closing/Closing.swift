@@ -91,6 +91,7 @@ final class Closing: Activity, @unchecked Sendable {
     extras.closing = self
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }
+    // Those who wait for the end look again, and then wait for this run, unless it waits for them.
     extras.end?.wakeForChange()
     var activities = extras.activities
     let present = node.allProviders
