@@ -1,7 +1,7 @@
 /// Registering asynchronous factories.
 extension UDIContext {
-  // The compiler is not to prefer any of these forms. So it rejects them at once where a synchronous form fits, which takes
-  // a seventh of the time of checking a registration ("compile" in `Benchmarks/cost`).
+  // The compiler is not to prefer any of these forms. So it rejects them at once where a synchronous form fits, which
+  // takes a seventh of the time of checking a registration ("compile" in `Benchmarks/cost`).
 
   /// Registers an asynchronous factory.
   ///
