@@ -20,16 +20,17 @@ import UDITesting
 
   @Test func failedLogInLeavesNothing() async throws {
     let server = compose(AppContext)
+    AppContext.provide(
+      SessionExtras { scope in
+        scope.register(LiveUpdates.self, lifetime: .context, replaces: true) { () async throws in throw Broken() }
+      }, replaces: true)
     await #expect(throws: RequestError.unauthorized) { try await AppContext.logIn(password: "pear") }
     #expect(AppContext.accounts.isEmpty && AppContext.children.isEmpty)
-    let manager = try AppContext.require(SessionManager.self)
-    let logIn = Task {
-      withUnsafeCurrentTask { $0?.cancel() }
-      try await manager.logIn("ann", password: "apple")
-    }
-    await #expect(throws: (any Error).self) { try await logIn.value }
+    // The server has given a token, but opens no stream.
+    await #expect(throws: UDIWarmUpError.self) { try await AppContext.logIn() }
     #expect(AppContext.accounts.isEmpty && AppContext.children.isEmpty)
     #expect(server.openEnds == .none)
+    try await AppContext.close()
   }
 
   @Test func secondSessionDoesNotTakeThePlaceOfTheFirst() async throws {
