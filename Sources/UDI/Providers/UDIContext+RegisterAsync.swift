@@ -1,8 +1,5 @@
 /// Registering asynchronous factories.
 extension UDIContext {
-  // The compiler is not to prefer any of these forms. So it rejects them at once where a synchronous form fits, which
-  // takes a seventh of the time of checking a registration ("compile" in `Benchmarks/cost`).
-
   /// Registers an asynchronous factory.
   ///
   /// ```swift
@@ -49,7 +46,6 @@ extension UDIContext {
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @_disfavoredOverload
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -85,7 +81,6 @@ extension UDIContext {
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @_disfavoredOverload
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
@@ -206,7 +201,6 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
   /// actor, for a type that is not `Sendable`.
-  @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(
@@ -223,7 +217,6 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
   /// actor, for a type that is not `Sendable`, with a factory that needs no context.
-  @_disfavoredOverload
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency>(

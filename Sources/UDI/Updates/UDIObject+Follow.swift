@@ -111,5 +111,5 @@ extension Watcher {
   fileprivate var goesOn: Bool { Tree.change { _ in !isStopped } }
 
   /// Whether to pass on what has been found. At the end, there is nothing any more, unless there was nothing before.
-  fileprivate func concerns(_ found: [Found]?) -> Bool { found != nil || last?.isEmpty == false }
+  fileprivate func concerns(_ found: [Found]?) -> Bool { found != nil || last?.isEmpty != true }
 }
