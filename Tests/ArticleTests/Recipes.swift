@@ -120,7 +120,10 @@ nonisolated private final class Editor: Sendable {
 nonisolated extension UDILifetime {
   static let login = UDILifetime("login")
 }
-nonisolated private final class Token: Sendable {}
+nonisolated private final class Token: Sendable {
+  let isRevoked = Atomic(false)
+  func revoke() { isRevoked.store(true, ordering: .relaxed) }
+}
 
 @MainActor private final class Document {
   var undo: UndoStack?
@@ -303,7 +306,8 @@ struct Recipes {
     let scope = try await home.makeScope(tag: "session") { scope in
       scope.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
       try await scope.warmUp()
-      scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
+      let session = LiveSession(user: "Ann")
+      scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
     }
     while await shown.next() != "Log out" {}
     #expect(scope.link(Timeline.self) != nil)
@@ -315,7 +319,7 @@ struct Recipes {
     #expect(Set(home.linkAll((any Session).self).map(\.user)) == ["Ann", "Bob"])
     try await other.close()
     #expect(screen.linkAll((any Session).self).map(\.user) == ["Ann"])
-    // A screen opens while the session is being closed.
+    // A screen opens after the session has been closed.
     try await scope.close(because: LogOut())
     let late = TitleBar().attached(to: scope)
     let error = #expect(throws: UDILinkError.self) { try late.require((any Session).self) }
@@ -325,6 +329,30 @@ struct Recipes {
     following.cancel()
     await following.value
     withExtendedLifetime(held) {}
+  }
+
+  @Test func theSessionIsClosedFirst() async throws {
+    let home = context
+    let seen = Mutex<[Bool]>([])
+    let scope = try await home.makeScope(tag: "session") { scope in
+      scope.provide(1) { _ in seen.withLock { $0.append(home.linkAll((any Session).self).isEmpty) } }
+      let session = LiveSession(user: "Ann")
+      scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
+    }
+    try await scope.close()
+    #expect(seen.withLock { $0 } == [true])
+  }
+
+  @Test func aLogOutRevokesTheToken() async throws {
+    for isLogOut in [false, true] {
+      let scope = try context.makeScope(tag: "session")
+      scope.provide(Token()) { token in
+        if case .closed(because: is LogOut) = UDIEnding.current { token.revoke() }
+      }
+      let token = try scope.require(Token.self)
+      if isLogOut { try await scope.close(because: LogOut()) } else { try await scope.close() }
+      #expect(token.isRevoked.load(ordering: .relaxed) == isLogOut)
+    }
   }
 
   @Test @MainActor func closingFromAButton() async throws {

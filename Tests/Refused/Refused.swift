@@ -1,5 +1,6 @@
 // What the compiler must refuse or warn about in the Swift 6 language mode. `.ci/refused` compiles this file, and
 // describes how lines are marked. A line without a mark must get neither an error nor a warning.
+import Observation
 import UDI
 
 protocol Local: AnyObject { var count: Int { get set } }
@@ -329,4 +330,8 @@ final class Declarations: UDIObject {
   @AppLinked var app: Gear? = nil  // refused: extra argument 'wrappedValue' in call
   @Required var required: Gear = Gear()  // refused: remove the initial value: a property with @
   @Linked var notOptional: Gear  // refused: does not match 'wrappedValue' type 'Dependency?'
+}
+@MainActor @Observable final class Observed: @MainActor UDIFinalObject {
+  @ObservationIgnored let _attachedContext = UDIAttachment()
+  @Followed var gear: Gear?  // refused: property wrapper cannot be applied to a computed property
 }

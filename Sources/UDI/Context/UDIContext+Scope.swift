@@ -42,8 +42,8 @@ extension UDIContext {
   ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go
   ///     to the reporter meanwhile, as ``UDIMisuse/Kind/closingFailed``.
   /// - Returns: The scope, which this context holds strongly.
-  /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context is closed or is being closed; the error that
-  ///   `setUp` throws; or `CancellationError`.
+  /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context or the scope is closed or is being closed, even
+  ///   if that begins while `setUp` runs; the error that `setUp` throws; or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func makeScope(
     tag: String, search: UDISearch? = nil, setUp: nonisolated(nonsending) (UDIContext) async throws -> Void
@@ -52,6 +52,8 @@ extension UDIContext {
     do {
       try await setUp(scope)
       try Task.checkCancellation()
+      let (isEnding, path) = scope.change { node, _ in (node.treeLocked.state.isEnding, node.fullPath) }
+      if isEnding { throw UDITreeError.closed(path, child: path, parent: fullPath) }
       return scope
     } catch {
       await scope.closeReporting(.of(error))

@@ -271,4 +271,17 @@ import Testing
       try await context.makeScope(tag: "late") { _ in Issue.record("was set up") }
     }
   }
+
+  /// Whoever asked for the scope learns that it was closed while it was being set up.
+  @Test(arguments: [true, false]) func aScopeThatIsClosedWhileItIsSetUp(_ isAbove: Bool) async throws {
+    let (context, census) = (context, Census())
+    let error = await #expect(throws: UDITreeError.self) {
+      try await context.makeScope(tag: "session") { scope in
+        scope.provide(1) { _ in census.born() }
+        try await (isAbove ? context : scope).close()
+      }
+    }
+    guard case .closed = error else { return _ = Issue.record("another error") }
+    #expect(census.everBorn == 1 && context.children.isEmpty)
+  }
 }

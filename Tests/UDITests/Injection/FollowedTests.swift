@@ -27,7 +27,7 @@ private final class PlainScreen: UDIFinalObject {
 }
 
 /// `Followed`: that a dependency comes and goes is observed.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct FollowedTests {
+@MainActor @Suite(.unlessItHangs) struct FollowedTests {
   let root = UDIContext(tag: "root")
 
   private func observe(_ screen: Screen) -> Observer<String?> { Observer { screen.loose?.label } }

@@ -63,7 +63,7 @@ private final class Loner: UDIFinalObject {
 }
 
 /// `follow`: a closure is called now and at each change.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct FollowTests {
+@MainActor @Suite(.unlessItHangs) struct FollowTests {
   let root = UDIContext(tag: "root")
 
   @Test("The closure is called at once, and when the dependency comes, is replaced, and goes")
