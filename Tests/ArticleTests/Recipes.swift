@@ -83,7 +83,7 @@ nonisolated private final class CountingStore: Store {
   }
 }
 
-nonisolated private struct Services: UDIModule {
+nonisolated private struct Services: UDIModule, Sendable {
   enum Mode { case live, preview }
   let mode: Mode
   func register(in context: UDIContext) {

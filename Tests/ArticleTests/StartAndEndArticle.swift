@@ -23,7 +23,8 @@ struct StartAndEndArticle {
     func run(_ statement: String) async throws {}
     func end() async { Self.ended.withLock { $0 = true } }
     func commit() async throws { Self.hasCommitted.withLock { $0 = true } }
-    func rollBack() async {}
+    static let rolledBack = Mutex(0)
+    func rollBack() async { Self.rolledBack.withLock { $0 += 1 } }
   }
   actor JobQueue {
     private(set) var isFlushed = false
@@ -83,15 +84,28 @@ struct StartAndEndArticle {
     root.register(Transaction.self, lifetime: .scope) { context in
       try await context.obtain((any Database).self).begin()
     } onClose: { transaction in
-      if case .returned = UDIEnding.current { try await transaction.commit() } else { await transaction.rollBack() }
+      if case .returned = UDIEnding.current { return }
+      await transaction.rollBack()
     }
     _ = try? await root.withScope(tag: "request") { scope in
       _ = try await scope.obtain(Transaction.self)
       throw CancellationError()
     }
-    #expect(!Transaction.hasCommitted.withLock { $0 })
-    try await root.withScope(tag: "request") { scope in _ = try await scope.obtain(Transaction.self) }
-    #expect(Transaction.hasCommitted.withLock { $0 })
+    #expect(Transaction.rolledBack.withLock { $0 } == 1)
+    try await root.withScope(tag: "request") { scope in
+      let transaction = try await scope.obtain(Transaction.self)
+      try await transaction.run("…")
+      try await transaction.commit()
+    }
+    #expect(Transaction.hasCommitted.withLock { $0 } && Transaction.rolledBack.withLock { $0 } == 1)
+    // Closed in the middle.
+    try await root.withScope(tag: "request") { scope in
+      let transaction = try await scope.obtain(Transaction.self)
+      try await root.close()
+      try await transaction.run("…")
+      await #expect(throws: UDILinkError.self) { try await scope.obtain(Transaction.self) }
+    }
+    #expect(Transaction.rolledBack.withLock { $0 } == 2)
     try await root.close(within: .seconds(10))
   }
 

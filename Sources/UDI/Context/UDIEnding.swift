@@ -5,7 +5,8 @@
 /// scope.register(Transaction.self, lifetime: .context) {
 ///   try await Transaction.begin()
 /// } onClose: { transaction in
-///   if case .returned = UDIEnding.current { try await transaction.commit() } else { try await transaction.rollBack() }
+///   if case .returned = UDIEnding.current { return }
+///   await transaction.rollBack()
 /// }
 /// ```
 @nonexhaustive

@@ -95,7 +95,7 @@ final class Operation: Activity, @unchecked Sendable {
       return (isClosing ? nil : failure, site)
     }
     guard let untold, let site else { return }
-    let message = "An operation has failed, and nobody awaits `untilClosed`: \(untold)"
+    let message = "An operation has failed, and nobody awaits `untilClosed` at the moment: \(untold)"
     UDIReporter.current.report(.operationFailed, message, at: site)
   }
 
