@@ -23,21 +23,17 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers that are entered at this node, and whose lookup gets this far, that something has changed
-  /// under the given key at this node itself.
+  /// Notifies the watchers that are entered at this node, and whose lookup gets as far as the change, that something has
+  /// changed under the given key.
+  ///
+  /// - Parameter isBelow: Whether it has done so below this node, and not at this node itself. That concerns only
+  ///   lookups that begin here and go down.
   @inline(never)
-  func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
+  func notifyWatchers(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
     treeLocked.extras?.watchers[key]?.forEach {
-      if !$0.finds(before: self, orThere: false) { Tree.notify($0, of: kind) }
-    }
-  }
-
-  /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
-  /// node.
-  @inline(never)
-  func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
-    treeLocked.extras?.watchers[key]?.forEach {
-      if $0.nodes.first == self, $0.direction.looks.below { Tree.notify($0, of: kind) }
+      let getsThere =
+        isBelow ? $0.nodes.first == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
+      if getsThere { Tree.notify($0, of: kind) }
     }
   }
 
@@ -61,11 +57,7 @@ extension Node {
   /// `isBelow`, only those whose lookup begins here or above and goes further down.
   private func notifyWatchersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
     for node in andAncestorsThatSeeThis where node.treeLocked.isWatched {
-      if node == self, !isBelow {
-        notifyWatchers(of: kind, to: key)
-      } else {
-        node.notifyWatchers(of: kind, belowTo: key)
-      }
+      node.notifyWatchers(of: kind, to: key, isBelow: isBelow || node != self)
     }
   }
 

@@ -82,7 +82,9 @@ extension Node {
       slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, belowTo: key) }
+    if treeLocked.isWatched, change.before.found != change.after.found {
+      notifyWatchers(of: kind, to: key, isBelow: true)
+    }
     return change
   }
 
