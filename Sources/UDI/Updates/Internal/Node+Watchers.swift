@@ -5,7 +5,7 @@ extension Node {
   /// changes at themselves.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state.isEnding { Tree.notify(watcher, of: .end) }
+    if treeLocked.state.isEnding { watcher.notify(of: .end) }
     // Something else may still be found until the context has ended.
     if treeLocked.state == .closed { return }
     // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
@@ -33,7 +33,7 @@ extension Node {
     treeLocked.extras?.watchers[key]?.forEach {
       let getsThere =
         isBelow ? $0.nodes.first == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
-      if getsThere { Tree.notify($0, of: kind) }
+      if getsThere { $0.notify(of: kind) }
     }
   }
 
@@ -67,14 +67,14 @@ extension Node {
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
     for watcher in allWatchers where watcher.direction.looks.above && !watcher.finds(before: self, orThere: true) {
-      Tree.notify(watcher, of: kind)
+      watcher.notify(of: kind)
     }
   }
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
     for watcher in allWatchers where watcher.nodes.first == self && watcher.request.search == nil {
-      Tree.notify(watcher, of: .answer)
+      watcher.notify(of: .answer)
     }
   }
 
@@ -83,7 +83,7 @@ extension Node {
   @inline(never)
   func endWatching() {
     for watcher in allWatchers {
-      Tree.notify(watcher, of: watcher.nodes.first == self ? .end : .answer)
+      watcher.notify(of: watcher.nodes.first == self ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }

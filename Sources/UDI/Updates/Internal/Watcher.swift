@@ -136,6 +136,10 @@ extension Watcher {
 
   /// Records a change and resumes the waiting tasks. Called under the tree lock.
   func notify(of kind: ChangeKind) {
+    if kind == .ignored { return }
+    // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
+    // to know only that a provider might keep a different instance.
+    let kind = kind == .answer && looker == currentThread() ? .keptOnly : kind
     change = max(change ?? kind, kind)
     changes.wakeForChange()
   }
