@@ -26,7 +26,7 @@ extension Node {
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
     if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
-    if unsafe Watcher.countOfAll > 0, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
+    if unsafe Watcher.count > 0, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
       notifyWatchersOfAll(of: kind, entry)
     }
   }
@@ -119,7 +119,7 @@ extension Node {
         slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state,
         notifying: kind)
       parent.propagate(change, of: slot.key, notifying: kind)
-      if unsafe Watcher.countOfAll > 0 { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
+      if unsafe Watcher.count > 0 { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
     }
   }
 }
