@@ -54,7 +54,7 @@ extension UDIContext {
       try Task.checkCancellation()
       return scope
     } catch {
-      await scope.closeReporting(.of(error))
+      await scope.closeCollectingErrors(.of(error))?.report()
       throw error
     }
   }
@@ -88,10 +88,10 @@ extension UDIContext {
     let scope = makeNumberedScope(tag: tag, search, "withScope")
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
-      if !scope.closeAtOnce() { await scope.closeReporting(.of(error)) }
+      if !scope.closeAtOnce() { await scope.closeCollectingErrors(.of(error))?.report() }
       throw error
     }
-    if !scope.closeAtOnce() { await scope.closeReporting(.returned) }
+    if !scope.closeAtOnce() { await scope.closeCollectingErrors(.returned)?.report() }
     return result
   }
 
