@@ -41,7 +41,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   package final let key: KeyIdentity
   /// The node of the entry's context; nil while the entry is in none, and for an instance in a cache.
   final var node: Node?
-  final let site: UDICallSite
+  package final let site: UDICallSite
 
   /// - Parameters:
   ///   - form: The form of the object. If the entry holds the object weakly, it must be alive during the call.
