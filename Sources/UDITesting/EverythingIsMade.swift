@@ -50,7 +50,7 @@ extension UDIContext {
       let branch = Array(sequence(first: context, next: \.parent)) + context.descendants
       if branch.contains(where: \.isScope) { return false }
       return context.change { node, garbage in
-        node.sightings(&garbage).contains { $0.entry.lifetime == UDILifetime.scope.name }
+        node.allEntries.contains { $0.described(&garbage).lifetime == UDILifetime.scope.name }
       }
     }
   }
