@@ -150,3 +150,15 @@ private final class NeedsCheck {
     if let place = provider.placeIfNotMade, !unchecked.contains(place) { unchecked.append(place) }
   }
 }
+
+extension Provider {
+  fileprivate var context: UDIContext? { Tree.change { _ in node?.context } }
+
+  /// Where the provider is registered; nil if it keeps an instance by itself, or has left its context.
+  fileprivate var placeIfNotMade: UDIExplanation.Place? {
+    Tree.change { garbage in
+      guard !showsInstance, let node else { return nil }
+      return UDIExplanation.Place(fullPath: node.fullPath, finding: sighted(&garbage).entry)
+    }
+  }
+}

@@ -16,15 +16,3 @@ extension UDIContext {
     return error
   }
 }
-
-extension Provider {
-  package var context: UDIContext? { Tree.change { _ in node?.context } }
-
-  /// Where the provider is registered; nil if it keeps an instance by itself, or has left its context.
-  package var placeIfNotMade: UDIExplanation.Place? {
-    Tree.change { garbage in
-      guard !showsInstance, let node else { return nil }
-      return UDIExplanation.Place(fullPath: node.fullPath, finding: sighted(&garbage).entry)
-    }
-  }
-}
