@@ -162,3 +162,10 @@ extension Provider {
     }
   }
 }
+
+extension UDIContext {
+  /// What a factory's lookup finds in this context, or above it, that names nothing but a type.
+  fileprivate func nearest(_ type: Any.Type) -> Entry? {
+    change { node, garbage in node.nearestLiveEntry(TypeIdentity.of(type).id, .ancestors, &garbage) }
+  }
+}
