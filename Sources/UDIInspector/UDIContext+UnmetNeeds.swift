@@ -150,3 +150,22 @@ private final class NeedsCheck {
     if let place = provider.placeIfNotMade, !unchecked.contains(place) { unchecked.append(place) }
   }
 }
+
+extension Provider {
+  fileprivate var context: UDIContext? { Tree.change { _ in node?.context } }
+
+  /// Where the provider is registered; nil if it keeps an instance by itself, or has left its context.
+  fileprivate var placeIfNotMade: UDIExplanation.Place? {
+    Tree.change { garbage in
+      guard !showsInstance, let node else { return nil }
+      return UDIExplanation.Place(fullPath: node.fullPath, finding: sighted(&garbage).entry)
+    }
+  }
+}
+
+extension UDIContext {
+  /// What a factory's lookup finds in this context, or above it, that names nothing but a type.
+  fileprivate func nearest(_ type: Any.Type) -> Entry? {
+    change { node, garbage in node.nearestLiveEntry(TypeIdentity.of(type).id, .ancestors, &garbage) }
+  }
+}

@@ -50,15 +50,16 @@ extension UDIContext {
       let branch = Array(sequence(first: context, next: \.parent)) + context.descendants
       if branch.contains(where: \.isScope) { return false }
       return context.change { node, garbage in
-        node.sightings(&garbage).contains { $0.entry.lifetime == UDILifetime.scope.name }
+        node.allEntries.contains { $0.described(&garbage).lifetime == UDILifetime.scope.name }
       }
     }
   }
 
   fileprivate func failures() async -> [UDIFailure] {
-    // If what `implements` serves fails for any other reason, so does its provider, whose failure is reported already.
-    await failuresToMake(forAliases: false)
-      + failuresToMake(forAliases: true).filter {
+    // Only an instance that is made under the type that `implements` serves it as shows whether it is of that type. If
+    // it fails for any other reason, so does its provider, whose failure is reported already.
+    await failuresToMake { !($0 is Alias) }
+      + failuresToMake { $0 is Alias }.filter {
         if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
       }
   }

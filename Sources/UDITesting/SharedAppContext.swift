@@ -14,21 +14,35 @@ enum SharedAppContext {
   /// The files in which a test has been warned.
   private nonisolated(unsafe) static var warned: Set<String> = []
 
-  /// Notes that something has come into the process's `AppContext`. Called under the tree lock.
-  ///
-  /// - Returns: What to do once no lock is held; nil if nothing.
-  fileprivate static func note(_ key: KeyIdentity, at site: UDICallSite, isReplacing: Bool) -> (() -> Void)? {
+  /// Notes what comes into the process's `AppContext`. Called under the tree lock.
+  fileprivate static func note(_ entry: Entry, in node: Node, _ garbage: inout Garbage) {
     // What no test registers, such as the app's own set-up, all tests may share.
-    guard let test = Test.current else { return nil }
+    guard let test = Test.current, !hasAppContextOfTask else { return }
+    let root = AppContext
+    garbage.add(root)
+    guard root.withNode({ $0 == node }) else { return }
+    let (key, site) = (entry.key, entry.site)
     let owner = unsafe owners.updateValue((test.id, test.displayName ?? test.name), forKey: key.id)
-    guard isReplacing, let owner, owner.test != test.id, unsafe warned.insert(site.fileID).inserted else { return nil }
-    return {
-      Issue.record(
-        """
-        This test and the test "\(owner.name)" both register \(key) in the process's AppContext. While both run, each \
-        may find what the other one has registered. Give each test its own AppContext, with the trait `.ownAppContext`.
-        """,
-        severity: .warning, sourceLocation: location(site.fileID, site.line))
+    guard let owner, owner.test != test.id, unsafe !warned.contains(site.fileID), hasEntry(key, node, &garbage) else {
+      return
+    }
+    unsafe warned.insert(site.fileID)
+    garbage.add(
+      LateCall {
+        Issue.record(
+          """
+          This test and the test "\(owner.name)" both register \(key) in the process's AppContext. While both run, each \
+          may find what the other one has registered. Give each test its own AppContext, with the trait \
+          `.ownAppContext`.
+          """,
+          severity: .warning, sourceLocation: location(site.fileID, site.line))
+      })
+  }
+
+  /// Whether a context has an override, a live binding or a provider for a key.
+  private static func hasEntry(_ key: KeyIdentity, _ node: Node, _ garbage: inout Garbage) -> Bool {
+    node.allEntries.contains {
+      $0.key.id == key.id && ($0 is InstanceEntry || $0 is Provider || $0.liveObject(&garbage) != nil)
     }
   }
 

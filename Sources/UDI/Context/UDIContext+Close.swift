@@ -86,12 +86,6 @@ extension UDIContext {
     return await run.waitForEnd(number)
   }
 
-  /// Closes the context at the end of an operation, whose caller gets no errors of `onClose` closures: they are
-  /// reported.
-  nonisolated(nonsending) func closeReporting(_ ending: UDIEnding) async {
-    await closeCollectingErrors(ending)?.report()
-  }
-
   /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an
   /// operation that ``UDIRegistration/running(mayEnd:fileID:line:_:)`` was given.
   ///

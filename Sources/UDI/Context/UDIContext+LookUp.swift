@@ -132,6 +132,11 @@ extension UDIContext {
     }
   }
 
+  /// Does what `link` does, for a request that was made before.
+  func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
+    lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
+  }
+
   func lookUpAll<Dependency>(_ request: LookupRequest, ofAnyName: Bool) -> [Dependency] {
     request.reach.assertIsolation(Dependency.self)
     var found = withNode { $0.allDependencies(request, ofAnyName: ofAnyName) }

@@ -56,7 +56,7 @@ extension UDIContext {
       if isEnding { throw UDITreeError.closed(path, child: path, parent: fullPath) }
       return scope
     } catch {
-      await scope.closeReporting(.of(error))
+      await scope.closeCollectingErrors(.of(error))?.report()
       throw error
     }
   }
@@ -90,10 +90,10 @@ extension UDIContext {
     let scope = makeNumberedScope(tag: tag, search, "withScope")
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
-      if !scope.closeAtOnce() { await scope.closeReporting(.of(error)) }
+      if !scope.closeAtOnce() { await scope.closeCollectingErrors(.of(error))?.report() }
       throw error
     }
-    if !scope.closeAtOnce() { await scope.closeReporting(.returned) }
+    if !scope.closeAtOnce() { await scope.closeCollectingErrors(.returned)?.report() }
     return result
   }
 

@@ -95,7 +95,7 @@ extension UDIEntry {
   }
 
   /// The same entry without what changes as time passes, so that snapshots of a tree that has not changed are equal.
-  var timeless: UDIEntry {
+  package var timeless: UDIEntry {
     var copy = self
     copy.deadFor = nil
     copy.failure?.age = nil

@@ -34,11 +34,8 @@ package struct AuditNotice {
   /// Passes a notice on to the audits. Guarded by the tree lock.
   package nonisolated(unsafe) static var receive: (AuditNotice, inout Garbage) -> Void = { _, _ in }
 
-  /// Told of each entry that comes into the process's root, if its task has no root of its own: the key, the call, and
-  /// whether it replaces or hides something. Returns what to do once no lock is held. Guarded by the tree lock.
-  package nonisolated(unsafe) static var entered: (KeyIdentity, UDICallSite, _ isReplacing: Bool) -> (() -> Void)? = {
-    _, _, _ in nil
-  }
+  /// Told of each entry that a context gets, before lookups find it, and of the context. Guarded by the tree lock.
+  package nonisolated(unsafe) static var entered: (Entry, Node, inout Garbage) -> Void = { _, _, _ in }
 
   /// Sends the notice.
   private func send(_ garbage: inout Garbage) {
@@ -72,19 +69,7 @@ extension AuditNotice {
     if isOn, let kept = (entry as? Provider)?.shown, kept.kind == .owned {
       note(kept.owned, as: kept, in: node, &garbage)
     }
-    tellEntering(entry, node, &garbage)
-  }
-
-  /// Tells `entered` of an entry that is coming into the process's root.
-  static func tellEntering(_ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
-    if hasAppContextOfTask { return }
-    let root = AppContext
-    garbage.add(root)
-    guard root.withNode({ $0 == node }) else { return }
-    let isReplacing =
-      node.override(entry.keyID) != nil || node.heldBinding(entry.key)?.liveObject(&garbage) != nil
-      || node.provider(entry.keyID) != nil
-    if let late = unsafe entered(entry.key, entry.site, isReplacing) { garbage.add(LateCall(late)) }
+    unsafe entered(entry, node, &garbage)
   }
 
   /// Sends a notice of an object and the context that it is attached to, or is about to be attached to; or of a context

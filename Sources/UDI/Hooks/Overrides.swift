@@ -44,7 +44,7 @@ extension Node {
     let hidden = heldBinding(override.key) ?? provider(override.keyID)
     entry.serial = hidden?.serial ?? treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
-    if AuditNotice.isEnteringNoted { AuditNotice.tellEntering(override, self, &garbage) }
+    if AuditNotice.isEnteringNoted { unsafe AuditNotice.entered(override, self, &garbage) }
     treeLocked.ensureExtras().overrides.append(override)
     showOwn(override.key)
   }

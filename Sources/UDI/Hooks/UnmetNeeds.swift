@@ -1,12 +1,6 @@
 /// What `UDIInspector` checks registrations with. A factory that is looked at in this way does not run.
 extension UDIContext {
-  /// What a factory's lookup finds in this context, or above it, that names nothing but a type.
-  package func nearest(_ type: Any.Type) -> Entry? {
-    let key = TypeToken.of(type).keyID(named: nil)
-    return change { node, garbage in node.nearestLiveEntry(key, .ancestors, &garbage) }
-  }
-
-  /// The error that such a lookup would give.
+  /// The error that a factory's lookup in this context would give, if it named nothing but a type.
   ///
   /// - Parameter cause: Why there is no instance. If nothing was found, `notRegistered`: the error then has a closer look.
   package func error(of cause: UDIExplanation.Cause, _ type: Any.Type) -> UDILinkError {
@@ -14,17 +8,5 @@ extension UDIContext {
     var error = linkError(cause == .notRegistered ? .nothing : .explained(cause), request)
     error.explanation.isInFactory = true
     return error
-  }
-}
-
-extension Provider {
-  package var context: UDIContext? { Tree.change { _ in node?.context } }
-
-  /// Where the provider is registered; nil if it keeps an instance by itself, or has left its context.
-  package var placeIfNotMade: UDIExplanation.Place? {
-    Tree.change { garbage in
-      guard !showsInstance, let node else { return nil }
-      return UDIExplanation.Place(fullPath: node.fullPath, finding: sighted(&garbage).entry)
-    }
   }
 }

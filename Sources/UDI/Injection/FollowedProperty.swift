@@ -46,12 +46,8 @@ final class FollowedProperty: @unchecked Sendable {
   /// Reads the dependency of a view, whose context this is.
   @MainActor
   func value<Dependency>(in context: UDIContext) -> Dependency? {
-    let request = link.request
-    func lookUp() -> Dependency? {
-      context.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
-    }
     if watcher?.context !== context { changeNow() }
-    return isObserved ? observe(from: context, lookUp) : lookUp()
+    return isObserved ? observe(from: context) { context.lookUp(link.request) } : context.lookUp(link.request)
   }
 
   /// Sets a value, or nil.

@@ -48,17 +48,14 @@ final class PropertyLink {
   }
 
   /// What a read looks up; nil if a value has been set.
-  var lookup: LookupRequest? {
-    begin()
-    defer { end() }
-    return stamp == Self.pinned ? nil : request
+  var lookup: LookupRequest? { withLockIfFilled { stamp == Self.pinned ? nil : request } }
+
+  @inline(__always)
+  private func withLockIfFilled<Result>(_ body: () -> Result) -> Result {
+    if isFilled { lock.lock() }
+    defer { if isFilled { lock.unlock() } }
+    return body()
   }
-
-  @inline(__always)
-  private func begin() { if isFilled { lock.lock() } }
-
-  @inline(__always)
-  private func end() { if isFilled { lock.unlock() } }
 
   // MARK: - Reading
 
@@ -149,16 +146,13 @@ final class PropertyLink {
   /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    begin()
-    let present = present(now)
-    end()
-    guard let present else { return false }
+    guard let present = withLockIfFilled({ present(now) }) else { return false }
     if !present.form.isComplete { return memory.write(present, isExact: true, as: request.type) }
     unsafe present.form.write(present.object, to: memory.address)
     return true
   }
 
-  /// What is kept, if it is up to date. Call this between `begin` and `end`, and release the result afterwards.
+  /// What is kept, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
   @inline(__always)
   private func present(_ now: UInt) -> Instance? {
     guard stamp >= now, let object = kept ?? weaklyKept?.object else { return nil }
@@ -196,27 +190,23 @@ final class PropertyLink {
     if keeping == .weakly, let value, value.isBox {
       fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
     }
-    begin()
-    if unlessKept, let present = present(stamp) {
-      end()
-      return present
-    }
     // The old value is released when everything has been written, because its `deinit` might use the property.
-    let old = kept
-    self.stamp = stamp
-    form = value?.form ?? .none
-    if keeping == .weakly { weaklyKept = value.map { WeakEntry($0.form) } } else { kept = value?.object }
-    end()
+    let (known, old) = withLockIfFilled { () -> (Instance?, AnyObject?) in
+      if unlessKept, let present = present(stamp) { return (present, nil) }
+      let old = kept
+      self.stamp = stamp
+      form = value?.form ?? .none
+      if keeping == .weakly { weaklyKept = value.map { WeakEntry($0.form) } } else { kept = value?.object }
+      return (nil, old)
+    }
     withExtendedLifetime((old, value)) {}
-    return nil
+    return known
   }
 
   /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
   func forget(before now: UInt) {
     if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
-    begin()
-    let old = stamp < now ? kept.take() : nil
-    end()
+    let old = withLockIfFilled { stamp < now ? kept.take() : nil }
     withExtendedLifetime(old) {}
   }
 }

@@ -141,8 +141,7 @@ extension UDIRules {
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, of target: Target, by request: LookupRequest,
     from context: UDIContext
   ) -> Bool {
-    let found = context.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
-    guard let found else { return false }
+    guard let found: Dependency = context.lookUp(request) else { return false }
     return property.store(found, in: target)
   }
 }

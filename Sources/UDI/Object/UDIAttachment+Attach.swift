@@ -72,33 +72,32 @@ extension UDIAttachment {
   /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above
   /// it, wherever these are moved. Called under the tree lock.
   func setOwner(_ context: UDIContext, _ garbage: inout Garbage) {
-    let alive = lock.withLock { unsafe owners.compactMap(\.context) }
+    let alive = liveOwners(&garbage)
     let all = alive.contains(context) ? alive : alive + [context]
     lock.withLock { unsafe owners = all.map { Owner(context: $0) } }
-    // These references were loaded from weak ones, so they might have become the last references to their contexts.
-    for owner in alive { garbage.add(owner, .anywhere) }
     storeAgain(&garbage)
+  }
+
+  /// The contexts that own the object. The garbage keeps them alive: they were loaded from weak references, so these
+  /// might have become the last ones.
+  private func liveOwners(_ garbage: inout Garbage) -> [UDIContext] {
+    let alive = lock.withLock { unsafe owners.compactMap(\.context) }
+    for owner in alive { garbage.add(owner, .anywhere) }
+    return alive
   }
 
   /// Stores the context to which the object is attached: weakly if this context owns the object or is above a context
   /// that owns the object, and otherwise strongly. Called under the tree lock.
   private func store(_ context: UDIContext?, _ garbage: inout Garbage) {
-    var leadsToOwner = false
-    var isOwned = false
-    for owner in lock.withLock({ unsafe owners.compactMap(\.context) }) {
-      isOwned = true
-      if let context, context.withNode({ node in owner.withNode { $0.andAncestors.contains(node) } }) {
-        leadsToOwner = true
-      }
-      garbage.add(owner, .anywhere)
-    }
-    noteHolding(isOwned && context != nil && !leadsToOwner)
-    let search = context?.withNode { $0.shared.search }
+    let owners = liveOwners(&garbage)
+    let node = context?.withNode { $0 }
+    let leadsToOwner = node.map { node in owners.contains { $0.withNode { $0.andAncestors.contains(node) } } } ?? false
+    noteHolding(!owners.isEmpty && context != nil && !leadsToOwner)
     let old = lock.withLock {
-      if let search { unsafe storedSearch = search }
+      if let node { unsafe storedSearch = node.shared.search }
       let old = unsafe attached
       unsafe attached = leadsToOwner ? nil : context
-      unsafe attachedNode = attached?.withNode { $0 }
+      unsafe attachedNode = leadsToOwner ? nil : node
       unsafe attachedWeakly = leadsToOwner ? context : nil
       unsafe isWeak = leadsToOwner
       return old

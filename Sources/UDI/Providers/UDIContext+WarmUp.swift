@@ -92,18 +92,12 @@ extension UDIContext {
   /// The nearest scope around this context, which may be the context itself.
   package var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
 
-  /// Makes an instance with each provider, or under each type that `implements` serves it as: only then it is known
-  /// whether it is of that type. For `UDITesting`.
-  package func failuresToMake(forAliases: Bool) async -> [UDIFailure] {
-    await failuresToMake { $0 is Alias == forAliases }
-  }
-
   /// Makes an instance with each provider of this context and of the contexts below it that satisfies a predicate and
   /// takes no arguments. Asynchronous factories come first, so that the others find their instances. Then come
   /// synchronous factories that belong to an actor, because the rest cannot wait for that actor.
   ///
   /// - Returns: The failures; a single one if this context is closed, or is being closed.
-  private func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
+  package func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
     if let path = change({ node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }) {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
       return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]

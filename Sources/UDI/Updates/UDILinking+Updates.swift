@@ -18,8 +18,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIUpdates<Dependency> {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    return UDIResults(
-      context: _origin.context("updates", isRequired: nil, request), request: request, element: Watcher.first)
+    return UDIResults(watch: _origin.watch(request), element: Watcher.first)
   }
 
   /// Returns a sequence of all dependencies of a type, whatever their names: the current ones, and all of them anew
@@ -52,9 +51,7 @@ extension UDILinking {
     ofAll type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIResults<[(name: UDIName?, dependency: Dependency)]> {
     let request = LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line))
-    return UDIResults(
-      context: _origin.context("updates", isRequired: nil, request), request: request, findsAll: true,
-      element: Watcher.all)
+    return UDIResults(watch: _origin.watch(request, findsAll: true), element: Watcher.all)
   }
 
   /// Waits until a lookup finds a dependency. If the first lookup finds one, the call returns at once. The context
@@ -93,8 +90,7 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorUpdates<Dependency> {
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-    return UDIMainActorResults(
-      context: _origin.context("updates", isRequired: nil, request), request: request, element: Watcher.first)
+    return UDIMainActorResults(watch: _origin.watch(request), element: Watcher.first)
   }
 
   /// Does the same as ``updates(ofAll:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
@@ -103,9 +99,7 @@ extension UDILinking {
     ofAll type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIMainActorResults<[(name: UDIName?, dependency: Dependency)]> {
     let request = LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line))
-    return UDIMainActorResults(
-      context: _origin.context("updates", isRequired: nil, request), request: request, findsAll: true,
-      element: Watcher.all)
+    return UDIMainActorResults(watch: _origin.watch(request, findsAll: true), element: Watcher.all)
   }
 
   /// Does the same as ``linkWhenAvailable(_:named:search:within:clock:fileID:line:)`` on the main actor, for a type
@@ -141,6 +135,12 @@ extension UDILinking {
 }
 
 extension UDIOrigin {
+  /// What begins to watch on behalf of one consumer. It does not keep the context alive, so a stored sequence does not.
+  fileprivate func watch(_ request: LookupRequest, findsAll: Bool = false) -> @Sendable () -> Consumer {
+    let context = context("updates", isRequired: nil, request)
+    return { [weak context] in Consumer(context, request, findsAll: findsAll) }
+  }
+
   nonisolated(nonsending) fileprivate func awaitDependency<Dependency>(
     _ request: LookupRequest, within limit: Duration?, _ clock: any Clock<Duration>
   ) async throws -> Dependency {

@@ -86,10 +86,7 @@ extension UDIObject {
   ) -> UDIFollowing {
     let (consumer, stamp) = consumer(request, looksFirst: isHere)
     let watcher = consumer.watcher
-    func lookUp() -> Dependency? {
-      watcher.context?.lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
-    }
-    let first = isHere ? watcher.begin(lookUp) : nil
+    let first: Dependency? = isHere ? watcher.begin { watcher.context?.lookUp(request) } : nil
     consumer.follow(for: _attachedContext, since: stamp, on: actor) { [weak self] found in
       guard let self, watcher.goesOn else { return false }
       if watcher.concerns(found) { try? body(self, found.flatMap(Watcher.first)) }

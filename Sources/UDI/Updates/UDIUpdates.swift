@@ -37,10 +37,8 @@ public typealias UDIMainActorUpdates<Dependency> = UDIMainActorResults<Dependenc
 ///
 /// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
 public struct UDIResults<Element: Sendable>: Sendable {
-  /// The reference is weak, so that a stored sequence does not keep the context alive.
-  weak let context: UDIContext?
-  let request: LookupRequest
-  var findsAll = false
+  /// Begins to watch on behalf of one consumer.
+  let watch: @Sendable () -> Consumer
   /// Makes an element of what a lookup has found.
   let element: @Sendable ([Watcher.Found]) -> Element
 }
@@ -61,17 +59,13 @@ extension UDIResults: AsyncSequence {
   }
 
   /// Makes an iterator, which begins to watch at once.
-  public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, request, findsAll: findsAll), element: element)
-  }
+  public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(consumer: watch(), element: element) }
 }
 
 /// The same as ``UDIResults``, but for dependencies that are not `Sendable`. This sequence is iterated over on the main
 /// actor.
 public struct UDIMainActorResults<Element>: Sendable {
-  weak let context: UDIContext?
-  let request: LookupRequest
-  var findsAll = false
+  let watch: @Sendable () -> Consumer
   let element: @MainActor ([Watcher.Found]) -> Element
 }
 
@@ -91,7 +85,5 @@ extension UDIMainActorResults: @MainActor AsyncSequence {
   }
 
   /// Makes an iterator, which begins to watch at once.
-  @MainActor public func makeAsyncIterator() -> AsyncIterator {
-    AsyncIterator(consumer: Consumer(context, request, findsAll: findsAll), element: element)
-  }
+  @MainActor public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(consumer: watch(), element: element) }
 }

@@ -15,7 +15,9 @@ extension UDIContext {
   ///   removed binding counts as registered.
   /// - Complexity: The same as for ``explain(_:named:search:with:)``, and O(bindings and providers of the tree).
   package func explain(typeNamed typeName: String, named name: String?, search: UDISearch?) -> UDIExplanation? {
-    let keys = change { node, _ in node.root.branch.flatMap(\.allKeys) }
+    let keys = change { node, _ in
+      node.root.branch.flatMap { $0.allEntries.map(\.key) + UDIRecording.records(in: $0).map(\.key) }
+    }
     guard let key = keys.first(where: { $0.typeName == typeName && $0.name?.description == name }) else { return nil }
     // The code that asks may run on any thread, for example in a server. The lookup itself would run on the main actor.
     return explanation(of: key, search)

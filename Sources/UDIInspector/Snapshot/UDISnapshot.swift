@@ -62,11 +62,23 @@ extension UDIContext {
         }
         return UDISnapshot.Context(
           tag: node.tag, parent: node.parent.flatMap { indices[$0] }, isScope: node.isScope, search: node.search,
-          entries: sightings.map(\.entry), removedBindings: node.removedBindings(&garbage))
+          entries: sightings.map(\.entry),
+          removedBindings: UDIRecording.records(in: node).map { $0.entry(&garbage).timeless })
       }
       var snapshot = UDISnapshot(contexts: contexts)
       snapshot.addUses(indices: indices, positions: positions, &garbage)
       return snapshot
+    }
+  }
+}
+
+extension Node {
+  /// The context's entries, and the addresses by which the entries that a lookup found are recognised: that of the
+  /// entry, and that of its object if it is alive. The garbage keeps both alive. Called under the tree lock.
+  fileprivate func sightings(_ garbage: inout Garbage) -> [(entry: UDIEntry, addresses: [UInt])] {
+    allEntries.map { source in
+      let (entry, object) = source.sighted(&garbage)
+      return (entry.timeless, [source, object].compactMap { $0.map { UInt(bitPattern: ObjectIdentifier($0)) } })
     }
   }
 }

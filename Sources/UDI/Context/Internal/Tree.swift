@@ -127,16 +127,6 @@ package enum Tree {
     for call in calls { call() }
   }
 
-  /// Notifies a watcher.
-  static func notify(_ watcher: Watcher, of kind: ChangeKind) {
-    var kind = kind
-    if kind == .ignored { return }
-    // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
-    // to know only that a provider might keep a different instance.
-    if kind == .answer, watcher.looker == currentThread() { kind = .keptOnly }
-    watcher.notify(of: kind)
-  }
-
   /// Arranges that a task is resumed after the lock has been released.
   static func resume(_ task: CheckedContinuation<Void, Never>) {
     unsafe afterwards = afterwards ?? []

@@ -3,13 +3,13 @@ extension Entry {
   ///
   /// - Returns: The description, and the object, if it is alive; nil for a value. The garbage keeps the object and this
   ///   entry alive.
-  func sighted(_ garbage: inout Garbage) -> (entry: UDIEntry, object: Unretained<AnyObject>?) {
+  package func sighted(_ garbage: inout Garbage) -> (entry: UDIEntry, object: AnyObject?) {
     garbage.add(self)
     let maker = self as? Provider ?? (self as? InstanceEntry)?.maker
     let instance = maker?.kept
     let present = garbage.held(instance?.object ?? object, reach)
     // Values are kept in boxes.
-    let object = instance?.isBox == true ? nil : present.map { Unretained($0) }
+    let object = instance?.isBox == true ? nil : present
     let kind: UDIEntry.Kind =
       switch self {
       // All other instances are seen through their providers.
@@ -18,7 +18,7 @@ extension Entry {
       default: present == nil ? .dead : .live
       }
     let otherType = instance == nil ? (self as? DetailedBinding)?.objectType : maker?.madeType
-    let entry = UDIEntry(kind, self, type: object.map { type(of: $0.object) } ?? otherType, isAlive: present != nil)
+    let entry = UDIEntry(kind, self, type: object.map { type(of: $0) } ?? otherType, isAlive: present != nil)
     return (entry, object)
   }
 }

@@ -1,8 +1,8 @@
 /// The record of a binding that has been removed. It keeps neither the instance nor the context alive.
-final class RemovedBinding {
+package final class RemovedBinding {
   /// The binding as it was removed.
   private let entry: UDIEntry
-  let key: KeyIdentity
+  package let key: KeyIdentity
   /// The node of the context from which the binding was removed. When that context ends, the record is dropped.
   fileprivate let node: Node
   /// When the binding was replaced, withdrawn, or found to be dead. If the object's attachment knew that the object was
@@ -19,7 +19,7 @@ final class RemovedBinding {
   }
 
   /// Describes the binding as it is now.
-  func entry(_ garbage: inout Garbage) -> UDIEntry {
+  package func entry(_ garbage: inout Garbage) -> UDIEntry {
     var entry = entry
     entry.isAlive = garbage.held(object, reach) != nil
     entry.deadFor = time.duration(to: .now)
@@ -35,7 +35,7 @@ extension UDIRecording {
   @exclusivity(unchecked) private nonisolated(unsafe) static var records: [RemovedBinding] = []
 
   /// The records of the given context, the earliest first: all, or those under the given key.
-  static func records(of key: KeyIdentity? = nil, in node: Node) -> [RemovedBinding] {
+  package static func records(of key: KeyIdentity? = nil, in node: Node) -> [RemovedBinding] {
     guard node.treeLocked.extras?.hasRemovedBindings == true else { return [] }
     return unsafe records.filter { $0.node == node && (key == nil || $0.key === key) }
   }

@@ -126,7 +126,7 @@ final class Survey {
 
   private func found(_ source: Entry, at node: Node) -> Found {
     let (entry, object) = source.sighted(&garbage)
-    return (source, object, .init(fullPath: node.fullPath, finding: entry))
+    return (source, object.map { Unretained($0) }, .init(fullPath: node.fullPath, finding: entry))
   }
 
   /// The first of these entries that a lookup would find.

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// An identity is also the key of its type without a name. No other key ever has its id, which is less than
 /// `KeyIdentity.scopeBit`.
-final class TypeIdentity: KeyIdentity, @unchecked Sendable {
+package final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds constants, atomics, and a number that the tree lock guards.
 
   /// The first type that was seen with this text. A few types have the same text as others, for example `((() -> Void)
@@ -51,5 +51,5 @@ final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   }
 
   /// Finds or makes the identity of the given type.
-  static func of(_ type: Any.Type) -> TypeIdentity { TypeToken.of(type).identity.object }
+  package static func of(_ type: Any.Type) -> TypeIdentity { TypeToken.of(type).identity.object }
 }

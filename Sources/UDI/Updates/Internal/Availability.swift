@@ -79,8 +79,7 @@ final class Availability: @unchecked Sendable {
     let (instance, provider) = (found.instance, found.entry as? Provider)
     let kind = Tree.change { _ in provider?.sharing == .scope ? .owned : provider?.shown?.kind ?? found.entry.kind }
     guard !instance.isBox, kind == .owned || kind == .binding && !found.entry.comesFromLook else { return { instance } }
-    let entry = withExtendedLifetime(instance) { WeakEntry(instance.form) }
-    return { entry.object.map { Instance(object: $0, form: entry.form, isBox: false) } }
+    return instance.weakly
   }
 
   /// - Returns: How the call ends; nil if the task was cancelled.

@@ -5,7 +5,7 @@ extension Node {
   /// changes at themselves.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state.isEnding { Tree.notify(watcher, of: .end) }
+    if treeLocked.state.isEnding { watcher.notify(of: .end) }
     // Something else may still be found until the context has ended.
     if treeLocked.state == .closed { return }
     // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
@@ -23,21 +23,17 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers that are entered at this node, and whose lookup gets this far, that something has changed
-  /// under the given key at this node itself.
+  /// Notifies the watchers that are entered at this node, and whose lookup gets as far as the change, that something has
+  /// changed under the given key.
+  ///
+  /// - Parameter isBelow: Whether it has done so below this node, and not at this node itself. That concerns only
+  ///   lookups that begin here and go down.
   @inline(never)
-  func notifyWatchers(of kind: ChangeKind, to key: UInt64) {
+  func notifyWatchers(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
     treeLocked.extras?.watchers[key]?.forEach {
-      if !$0.finds(before: self, orThere: false) { Tree.notify($0, of: kind) }
-    }
-  }
-
-  /// Notifies the watchers whose lookup begins at this node that something has changed under the given key below this
-  /// node.
-  @inline(never)
-  func notifyWatchers(of kind: ChangeKind, belowTo key: UInt64) {
-    treeLocked.extras?.watchers[key]?.forEach {
-      if $0.nodes.first == self, $0.direction.looks.below { Tree.notify($0, of: kind) }
+      let getsThere =
+        isBelow ? $0.nodes.first == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
+      if getsThere { $0.notify(of: kind) }
     }
   }
 
@@ -61,11 +57,7 @@ extension Node {
   /// `isBelow`, only those whose lookup begins here or above and goes further down.
   private func notifyWatchersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
     for node in andAncestorsThatSeeThis where node.treeLocked.isWatched {
-      if node == self, !isBelow {
-        notifyWatchers(of: kind, to: key)
-      } else {
-        node.notifyWatchers(of: kind, belowTo: key)
-      }
+      node.notifyWatchers(of: kind, to: key, isBelow: isBelow || node != self)
     }
   }
 
@@ -75,14 +67,14 @@ extension Node {
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
     for watcher in allWatchers where watcher.direction.looks.above && !watcher.finds(before: self, orThere: true) {
-      Tree.notify(watcher, of: kind)
+      watcher.notify(of: kind)
     }
   }
 
   /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
   func notifyWatchersOfSearch() {
     for watcher in allWatchers where watcher.nodes.first == self && watcher.request.search == nil {
-      Tree.notify(watcher, of: .answer)
+      watcher.notify(of: .answer)
     }
   }
 
@@ -91,7 +83,7 @@ extension Node {
   @inline(never)
   func endWatching() {
     for watcher in allWatchers {
-      Tree.notify(watcher, of: watcher.nodes.first == self ? .end : .answer)
+      watcher.notify(of: watcher.nodes.first == self ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }

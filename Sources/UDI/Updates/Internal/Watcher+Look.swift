@@ -97,13 +97,7 @@ extension Watcher {
   /// box each time.
   func isNew(_ found: [Found]) -> Bool {
     defer {
-      last = found.map { found in
-        let (form, isBox) = (found.instance.form, found.instance.isBox)
-        let instance = { [weak object = found.instance.object] in
-          object.map { Instance(object: $0, form: form, isBox: isBox) }
-        }
-        return (found.entry.name, (found.entry as? Provider)?.id ?? 0, instance)
-      }
+      last = found.map { ($0.entry.name, ($0.entry as? Provider)?.id ?? 0, $0.instance.weakly) }
     }
     guard let last, last.count == found.count else { return true }
     return !zip(last, found).allSatisfy { $0.name == $1.entry.name && $0.instance()?.object === $1.instance.object }

@@ -59,8 +59,6 @@ final class Watcher: @unchecked Sendable {
   var looker: UInt = 0
   /// The number of watchers that exist. Guarded by the tree lock.
   @exclusivity(unchecked) private(set) nonisolated(unsafe) static var count = 0
-  /// How many of them find all dependencies of a type. Guarded by the tree lock.
-  @exclusivity(unchecked) private(set) nonisolated(unsafe) static var countOfAll = 0
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
@@ -91,9 +89,7 @@ final class Watcher: @unchecked Sendable {
   /// Changes the numbers of watchers. Called under the tree lock.
   fileprivate func count(_ difference: Int) {
     unsafe Watcher.count += difference
-    if !findsAll { return }
-    unsafe Watcher.countOfAll += difference
-    unsafe key.type.followers += difference
+    if findsAll { unsafe key.type.followers += difference }
   }
 }
 
@@ -136,6 +132,10 @@ extension Watcher {
 
   /// Records a change and resumes the waiting tasks. Called under the tree lock.
   func notify(of kind: ChangeKind) {
+    if kind == .ignored { return }
+    // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
+    // to know only that a provider might keep a different instance.
+    let kind = kind == .answer && looker == currentThread() ? .keptOnly : kind
     change = max(change ?? kind, kind)
     changes.wakeForChange()
   }

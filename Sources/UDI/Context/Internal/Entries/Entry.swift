@@ -40,8 +40,8 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// The key under which the entry is registered.
   package final let key: KeyIdentity
   /// The node of the entry's context; nil while the entry is in none, and for an instance in a cache.
-  final var node: Node?
-  final let site: UDICallSite
+  package internal(set) final var node: Node?
+  package final let site: UDICallSite
 
   /// - Parameters:
   ///   - form: The form of the object. If the entry holds the object weakly, it must be alive during the call.

@@ -43,7 +43,7 @@ extension Node {
 
   /// The entry that a lookup finds first. Withdraws dead entries that come before it. The garbage keeps the entry
   /// alive.
-  func nearestLiveEntry(_ key: UInt64, _ search: UDISearch, _ garbage: inout Garbage) -> Entry? {
+  package func nearestLiveEntry(_ key: UInt64, _ search: UDISearch, _ garbage: inout Garbage) -> Entry? {
     while let entry = nearestEntry(key, search)?.object {
       garbage.add(entry)
       if entry.kind.rawValue > Entry.Kind.observed.rawValue || entry.liveObject(&garbage) != nil { return entry }

@@ -26,7 +26,7 @@ extension Node {
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
     if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
-    if unsafe Watcher.countOfAll > 0, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
+    if unsafe Watcher.count > 0, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
       notifyWatchersOfAll(of: kind, entry)
     }
   }
@@ -82,7 +82,9 @@ extension Node {
       slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
       return (before, after: slot.element.state)
     }
-    if treeLocked.isWatched, change.before.found != change.after.found { notifyWatchers(of: kind, belowTo: key) }
+    if treeLocked.isWatched, change.before.found != change.after.found {
+      notifyWatchers(of: kind, to: key, isBelow: true)
+    }
     return change
   }
 
@@ -117,7 +119,7 @@ extension Node {
         slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state,
         notifying: kind)
       parent.propagate(change, of: slot.key, notifying: kind)
-      if unsafe Watcher.countOfAll > 0 { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
+      if unsafe Watcher.count > 0 { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
     }
   }
 }

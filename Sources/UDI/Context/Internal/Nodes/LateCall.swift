@@ -1,9 +1,9 @@
 /// A call of user code that was found to be necessary under the tree lock, such as a report. It is added to the
 /// change's garbage, and is made when the garbage is released. By then no lock is held.
-final class LateCall {
+package final class LateCall {
   private let body: () -> Void
 
-  init(_ body: @escaping () -> Void) { self.body = body }
+  package init(_ body: @escaping () -> Void) { self.body = body }
 
   deinit { body() }
 

@@ -40,6 +40,12 @@ struct Instance: @unchecked Sendable {
 }
 
 extension Instance {
+  /// Gives the instance as long as something else holds it.
+  var weakly: @Sendable () -> Instance? {
+    let (entry, isBox) = (withExtendedLifetime(object) { WeakEntry(form) }, self.isBox)
+    return { entry.object.map { Instance(object: $0, form: entry.form, isBox: isBox) } }
+  }
+
   /// Wraps the words of an optional whose type `holdsReferences`; nil if the optional is nil.
   ///
   /// - Parameters:

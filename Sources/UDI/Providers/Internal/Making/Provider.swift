@@ -190,7 +190,7 @@ extension Provider {
   }
 
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
-  final var showsInstance: Bool { unsafe uncheckedShown != nil }
+  package final var showsInstance: Bool { unsafe uncheckedShown != nil }
 
   /// The extras; nil before they are first needed.
   final var extras: Extras? { unsafe uncheckedExtras }
