@@ -77,7 +77,8 @@ private struct Growth {
     for (className, count) in audit.countsOfLiving() {
       counts[className == "UDIContext" ? "contexts" : "objects of \(className)"] = count
     }
-    let entries = context.change { node, garbage in node.branch.flatMap { $0.allEntries.map { $0.described(&garbage) } }
+    let entries = context.change { node, garbage in
+      node.branch.flatMap { $0.allEntries.map { $0.described(&garbage) } }
     }
     for entry in entries where entry.isProvider || entry.kind == .live {
       let what = entry.isProvider ? "providers" : "bindings"
