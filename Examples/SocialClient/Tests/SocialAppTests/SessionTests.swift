@@ -71,25 +71,29 @@ import UDITesting
   @Test(.timeLimit(.minutes(1))) @MainActor func observersAreToldWhenASessionComesAndGoes() async throws {
     compose(AppContext)
     let window = try WindowModel.open(in: AppContext)
-    let before = Observed { (window.title, window.badge.count) }
-    #expect(before.value == ("Log in", 0))
+    // Each is observed alone, because a change of either would end a wait for both.
+    func observe() -> (title: Observed<String>, badge: Observed<Int>, home: Observed<Handle?>) {
+      (Observed { window.title }, Observed { window.badge.count }, Observed { window.home?.account.handle })
+    }
+
+    let before = observe()
+    #expect(before.title.value == "Log in" && before.badge.value == 0 && before.home.value == nil)
     await window.logIn.logIn("ann", password: "apple")
-    await before.change()
+    await before.title.change()
+    await before.badge.change()
+    await before.home.change()
 
-    let during = Observed { (window.title, window.badge.count) }
-    #expect(during.value == ("@ann", 0))
-    let notices = try #require(window.session?.notices)
-    notices.insert([Notice(id: 1, kind: .follow, from: "ben", post: nil)])
-    await during.change()
+    let unread = Observed { window.badge.count }
+    try #require(window.session).notices.insert([Notice(id: 1, kind: .follow, from: "ben", post: nil)])
+    await unread.change()
 
-    let later = Observed { (window.title, window.badge.count) }
-    #expect(later.value == ("@ann", 1))
-    // What is read alone is told alone.
-    let badge = Observed { window.badge.count }
+    let during = observe()
+    #expect(during.title.value == "@ann" && during.badge.value == 1 && during.home.value == "ann")
     try await window.session?.attachedContext?.close()
-    await later.change()
-    await badge.change()
-    #expect((window.title, window.badge.count) == ("Log in", 0))
+    await during.title.change()
+    await during.badge.change()
+    await during.home.change()
+    #expect(window.title == "Log in" && window.badge.count == 0)
     try await AppContext.close()
   }
 
