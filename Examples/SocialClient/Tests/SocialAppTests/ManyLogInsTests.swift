@@ -10,18 +10,19 @@ import UDITesting
   @Test func tenThousandLogInsLeaveNothingBehind() async throws {
     let server = compose(AppContext)
     try await AppContext.warmUp()
+    let window = try AppContext.openWindow()
     let providers = AppContext.snapshot().contexts[0].entries.count { $0.isProvider }
     var remains: [Remains] = []
     var sizes: [Int] = []
     for count in 1...10_000 {
-      let session = try await AppContext.logIn()
+      let session = try await window.logIn()
       if count % 100 == 0 { remains.append(try Remains(of: session)) }
       try await session.close()
       if count % 1_000 == 0 { sizes.append(residentSize) }
     }
     #expect(remains.count == 100)
     #expect(remains.count { !$0.isEmpty } == 0)
-    #expect(AppContext.descendants.isEmpty)
+    #expect(AppContext.descendants == [window])
     #expect(AppContext.snapshot().contexts[0].entries.count { $0.isProvider } == providers)
     #expect(server.openEnds == .none)
     #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
@@ -33,8 +34,9 @@ import UDITesting
   @Test func evenScreensDoNotAddUp() async throws {
     compose(AppContext)
     try await AppContext.warmUp()
+    let window = try AppContext.openWindow()
     try await expectNoGrowth(rounds: 5) {
-      let session = try await AppContext.logIn()
+      let session = try await window.logIn()
       try await showScreens(in: session)
       try await session.close()
     }

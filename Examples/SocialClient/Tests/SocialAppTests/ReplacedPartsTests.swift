@@ -10,7 +10,7 @@ import UDITesting
     let server = compose(AppContext)
     let transport = RecordingTransport(server)
     AppContext.provide(transport, as: (any Transport).self, replaces: true)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
 
     transport.set(isOnline: false)
     let tried = transport.log.count
@@ -36,7 +36,7 @@ import UDITesting
 
   @Test func overrideLastsForAPartOfATest() async throws {
     compose(AppContext)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     let reader = Preferences(database: try session.require())
     reader.mutedWords = ["weather"]
     withOverride(of: Preferences.self, with: Preferences(database: try session.require()), in: session) {
@@ -49,7 +49,7 @@ import UDITesting
     compose(AppContext)
     AppContext.provide(
       SessionExtras { $0.provide(NothingFilter(), as: (any TimelineFilter).self, named: "nothing") }, replaces: true)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     try await session.require(SyncEngine.self).sync()
     #expect(try session.require(PostStore.self).all.count == 2)
     #expect(try session.require(Timeline.self).visible.isEmpty)
@@ -58,7 +58,7 @@ import UDITesting
 
   @Test func featureThatIsOffIsNotThere() async throws {
     compose(AppContext, configuration: AppConfiguration(flags: []))
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     #expect(session.link(Translator.self) == nil)
     try await AppContext.close()
   }
@@ -70,10 +70,11 @@ import UDITesting
         session.register(PushSubscription.self, lifetime: .context, replaces: true) { () async throws in throw Broken()
         }
       }, replaces: true)
-    let error = await #expect(throws: UDIWarmUpError.self) { try await AppContext.logIn() }
+    let window = try AppContext.openWindow()
+    let error = await #expect(throws: UDIWarmUpError.self) { try await window.logIn() }
     #expect(error?.failures.map { $0.error is Broken } == [true])
-    #expect(AppContext.accounts.isEmpty)
-    #expect(AppContext.children.isEmpty)
+    #expect(window.account == nil)
+    #expect(window.children.isEmpty)
     #expect(server.openEnds == .none)
     try await AppContext.close()
   }

@@ -5,27 +5,27 @@ import UDITesting
 @testable import SocialApp
 
 @MainActor @Suite struct ScreenTests {
-  @Test(.ownAppContext) func windowFollowsTheSession() async throws {
+  @Test(.ownAppContext, .timeLimit(.minutes(1))) func windowFollowsTheSession() async throws {
     compose(AppContext)
-    let window = WindowModel().attached(to: AppContext)
-    #expect(window.logIn != nil)
-    try await AppContext.logIn()
-    while window.home == nil { await Task.yield() }
-    #expect(window.logIn == nil)
-    #expect(window.home?.account.handle == "ann")
-    try await AppContext.logIn("ben", password: "banana")
-    while window.home?.account.handle != "ben" { await Task.yield() }
-    window.home?.logOut()
-    while window.home?.account.handle != "ann" { await Task.yield() }
-    window.home?.logOut()
-    while window.logIn == nil { await Task.yield() }
+    let window = try WindowModel.open(in: AppContext)
     #expect(window.home == nil)
+    await window.logIn.logIn("ann", password: "apple")
+    while window.home == nil { await Task.yield() }
+    #expect(window.home?.account.handle == "ann")
+    // The button is pressed once more.
+    await window.logIn.logIn("ann", password: "apple")
+    #expect(window.logIn.failure == nil)
+    window.home?.logOut()
+    while window.home != nil { await Task.yield() }
+    await window.logIn.logIn("ben", password: "banana")
+    while window.home == nil { await Task.yield() }
+    #expect(window.home?.account.handle == "ben")
     try await AppContext.close()
   }
 
   @Test(.ownAppContext) func filtersAreAsked() async throws {
     compose(AppContext)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     let feed = FeedModel().attached(to: session)
     try await feed.refresh()
     #expect(feed.lines.count == 2)
@@ -38,7 +38,7 @@ import UDITesting
 
   @Test(.ownAppContext) func draftSurvivesTheScreen() async throws {
     compose(AppContext)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     ComposerModel().attached(to: session).text = "Half a sen"
     let composer = ComposerModel().attached(to: session)
     #expect(composer.text == "Half a sen")
@@ -49,7 +49,7 @@ import UDITesting
 
   @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
     compose(AppContext)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     let home = HomeModel().attached(to: session)
     try await home.timeline.refresh()
     let player = PlayerModel("Rain").attached(to: session)

@@ -9,15 +9,15 @@ import UDITesting
   @Test func everythingCanBeMade() async throws {
     compose(AppContext)
     await expectEverythingIsMade()
-    try await AppContext.logIn()
+    try await AppContext.openWindow().logIn()
     await expectEverythingIsMade()
     try await AppContext.close()
   }
 
   @Test func screensHaveWhatTheyNeed() async throws {
     compose(AppContext)
-    expectNeedsAreMet(by: WindowModel.self, LogInModel.self)
-    let session = try await AppContext.logIn()
+    expectNeedsAreMet(by: WindowModel.self, LogInModel.self, BadgeModel.self)
+    let session = try await AppContext.openWindow().logIn()
     expectNeedsAreMet(
       by: HomeModel.self, FeedModel.self, ConversationModel.self, ProfileModel.self, NoticesModel.self,
       SearchModel.self, ComposerModel.self, PlayerModel.self, MiniPlayerModel.self, in: session)
@@ -27,7 +27,7 @@ import UDITesting
   @Test func graphHasMoreThanFortyServices() async throws {
     compose(AppContext)
     try await AppContext.warmUp()
-    try await AppContext.logIn()
+    try await AppContext.openWindow().logIn()
     let entries = AppContext.snapshot().contexts.flatMap(\.entries)
     #expect(entries.count { $0.kind == .kept } > 40)
     try await AppContext.close()
@@ -37,7 +37,7 @@ import UDITesting
     let server = compose(AppContext)
     let transport = RecordingTransport(server)
     AppContext.provide(transport, as: (any Transport).self, replaces: true)
-    let session = try await AppContext.logIn()
+    let session = try await AppContext.openWindow().logIn()
     let beginning = transport.log.count
     try await session.close()
     #expect(transport.log[beginning...] == ["closeStream", "removeDevice", "logOut"])
@@ -57,8 +57,10 @@ import UDITesting
 
   @Test func nobodyOutsideSeesIntoASession() async throws {
     compose(AppContext)
-    let session = try await AppContext.logIn()
-    #expect(AppContext.link(Timeline.self) == nil)
+    let window = try AppContext.openWindow()
+    let session = try await window.logIn()
+    #expect(window.link(Timeline.self) == nil)
+    #expect(AppContext.link(Session.self) == nil)
     #expect(session.link(Timeline.self) != nil)
     #expect(try session.require(Account.self).handle == "ann")
     try await AppContext.close()

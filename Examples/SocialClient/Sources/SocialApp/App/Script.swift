@@ -22,7 +22,7 @@ public import UDI
   public func run() async throws {
     print("== Start ==")
     try await root.warmUp()
-    let window = WindowModel().attached(to: root)
+    let window = try WindowModel.open(in: root)
     try await annsSession(in: window)
     try await bensSession(in: window)
     print("== End ==")
@@ -31,13 +31,10 @@ public import UDI
   }
 
   private func annsSession(in window: WindowModel) async throws {
-    let logIn = await wait { window.logIn }
-    print("window: \(logIn.title)")
-    await logIn.logIn("ann", password: "pear")
-    print("wrong password: \(logIn.failure ?? "none")")
-    await logIn.logIn("ann", password: "apple")
-
-    let home = await wait { window.home }
+    print("window: \(window.title)")
+    await window.logIn.logIn("ann", password: "pear")
+    print("wrong password: \(window.logIn.failure ?? "none")")
+    let home = await logIn("ann", password: "apple", in: window)
     print("== Session of \(home.account.handle) ==")
     try await home.timeline.refresh()
     show(home.timeline.lines)
@@ -74,15 +71,13 @@ public import UDI
   }
 
   private func bensSession(in window: WindowModel) async throws {
-    let logIn = await wait { window.logIn }
     print("== Logged out ==\nthe server keeps \(server.openEnds)")
-    await logIn.logIn("ben", password: "banana")
-    let home = await wait { window.home }
+    let home = await logIn("ben", password: "banana", in: window)
     print("== Session of \(home.account.handle) ==")
     try await home.timeline.refresh()
-    print("badge: \(home.notices.badge)")
+    print("badge: \(window.badge.count)")
     show(home.notices.read())
-    print("badge: \(home.notices.badge)")
+    print("badge: \(window.badge.count)")
     print(String(root.explain(Timeline.self).description.prefix { $0 != "\n" }))
   }
 
@@ -90,11 +85,11 @@ public import UDI
     for line in lines { print("  \(line)") }
   }
 
-  /// Waits until something is there. What the window follows reaches it a moment after it has happened.
-  @discardableResult
-  private func wait<Value>(until value: () -> Value?) async -> Value {
+  /// Logs in, and returns what the window then shows. It shows the session a moment after the session has come.
+  private func logIn(_ name: String, password: String, in window: WindowModel) async -> HomeModel {
+    await window.logIn.logIn(name, password: password)
     while true {
-      if let value = value() { return value }
+      if let home = window.home, home.attachedContext == window.session?.attachedContext { return home }
       await Task.yield()
     }
   }

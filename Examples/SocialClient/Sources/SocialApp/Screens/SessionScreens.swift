@@ -65,7 +65,6 @@ import UDI
   @Required var store: NoticeStore
   @Required var texts: NoticeTexts
 
-  var badge: Int { store.unread }
   func read() -> [String] {
     store.markRead()
     return store.all.map { texts.text(of: $0) }

@@ -1,19 +1,27 @@
+import Observation
 import UDI
 
-/// A window: shows the log-in screen, or the screens of a session. It follows the sessions, and knows nobody who
-/// logs in or out.
-@MainActor final class WindowModel: @MainActor UDIFinalObject {
-  let _attachedContext = UDIAttachment()
-  private(set) var logIn: LogInModel?
+/// A window: shows the screens of its session or, if there is none, the log-in screen. It follows the session, and
+/// knows nobody who logs in or out.
+@MainActor @Observable final class WindowModel: @MainActor UDIObject {
+  @ObservationIgnored let _attachedContext = UDIAttachment()
+  @ObservationIgnored @Followed var session: Session?
+  let logIn = LogInModel()
+  let badge = BadgeModel()
   private(set) var home: HomeModel?
 
-  /// Follows the sessions for as long as the task runs, and shows the latest: in SwiftUI,
-  /// `.task { await window.follow() }`.
-  func follow() async {
-    for await sessions in updates(ofAll: Session.self) {
-      let scope = sessions.last?.dependency.attachedContext
-      if home?.attachedContext !== scope { home = scope.map { HomeModel().attached(to: $0) } }
-      logIn = scope == nil ? LogInModel().attached(to: self) : nil
+  var title: String { session.map { "\($0.account.handle)" } ?? logIn.title }
+
+  /// Opens a window. It has a context of its own: to close the window, close its context.
+  static func open(in app: UDIContext) throws -> WindowModel {
+    WindowModel().attached(to: try app.makeScope(tag: "window"))
+  }
+
+  func didAttachContext() {
+    logIn.attachedContext = attachedContext
+    badge.attachedContext = attachedContext
+    follow(Session.self) { window, session in
+      window.home = (session?.attachedContext).map { HomeModel().attached(to: $0) }
     }
   }
 }
@@ -29,9 +37,12 @@ import UDI
   var title: String { texts["Log in"] }
 
   func logIn(_ name: String, password: String) async {
+    guard let window = attachedContext else { return }
     do {
-      try await manager.logIn(Handle(name), password: password)
+      try await manager.logIn(Handle(name), password: password, in: window)
       failure = nil
+    } catch is AlreadyLoggedIn {
+      // The button has been pressed twice.
     } catch {
       failure = "\(error)"
     }

@@ -1,17 +1,22 @@
 import UDI
 
-/// An account that is logged in. The scope of everything that exists only meanwhile owns it.
+/// An account that is logged in, and what the rest of its window may know of it. The scope of everything that exists
+/// only meanwhile owns it.
 ///
-/// A session binds itself above its scope, where everybody finds it. It does so under the scope's tag: several sessions
-/// may be there at once, and none takes the place of another.
+/// A session binds itself above its scope, in the context of its window. Whatever is in the window finds it there, and
+/// nothing outside does.
 final class Session: UDIObject, Sendable {
   let _attachedContext = UDIAttachment()
   let account: Account
+  let notices: NoticeStore
 
-  init(of account: Account) { self.account = account }
+  init(of account: Account, notices: NoticeStore) {
+    self.account = account
+    self.notices = notices
+  }
 
   func didAttachContext() {
-    guard let scope = attachedContext, let home = scope.parent else { return }
-    multiBind(self, as: Session.self, named: UDIName(scope.tag), in: [home])
+    guard let window = attachedContext?.parent else { return }
+    multiBind(self, as: Session.self, in: [window])
   }
 }

@@ -1,39 +1,37 @@
 import UDI
 
 /// Logs in. To log out, close the session's scope.
-final class SessionManager: UDIFinalObject, Sendable {
-  let _attachedContext = UDIAttachment()
-  private let signIn: SignIn
-  private let extras: SessionExtras
-  private let ids: IDSource
-  private let log: Log
+struct SessionManager: Sendable {
+  let signIn: SignIn
+  let extras: SessionExtras
+  let ids: IDSource
+  let log: Log
 
-  init(signIn: SignIn, extras: SessionExtras, ids: IDSource, log: Log) {
-    self.signIn = signIn
-    self.extras = extras
-    self.ids = ids
-    self.log = log
-  }
-
-  /// Logs in, makes everything that belongs to the session, and only then shows the session to others.
+  /// Logs in, makes everything that belongs to the session, and only then shows the session to the rest of its window.
   ///
   /// If anything fails, nothing of the session is left: what has been made is closed again.
   ///
+  /// - Parameter window: The context of the window. It has one session at a time.
   /// - Returns: The scope of the session.
-  @discardableResult
-  func logIn(_ handle: Handle, password: String) async throws -> UDIContext {
-    guard let root = attachedContext else { throw CancellationError() }
+  /// - Throws: `AlreadyLoggedIn` if another log-in was faster, for example because the button was pressed twice.
+  @MainActor @discardableResult
+  func logIn(_ handle: Handle, password: String, in window: UDIContext) async throws -> UDIContext {
     let number = ids.next()
-    let scope = try await root.makeScope(tag: "session \(number)") { scope in
+    let scope = try await window.makeScope(tag: "session \(number)") { scope in
       let account = Account(handle: handle)
       let client = try await signIn.logIn(handle, password: password)
       scope.install(SessionModule(account: account, client: client, number: number))
       extras.register(scope)
       try await scope.warmUp()
+      // From here on, nothing waits. So on the main actor, no other log-in comes in between.
+      if window.link(Session.self) != nil { throw AlreadyLoggedIn() }
       // What comes last is closed first. Nobody finds the session while the rest is being closed.
-      scope.provide(Session(of: account), onClose: { session in session.attachedContext = nil })
+      scope.provide(Session(of: account, notices: try scope.require())) { session in session.attachedContext = nil }
     }
     log.write("logged in \(handle)")
     return scope
   }
 }
+
+/// The window has a session already.
+struct AlreadyLoggedIn: Error {}

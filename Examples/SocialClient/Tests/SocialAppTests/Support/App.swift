@@ -13,16 +13,19 @@ func compose(_ context: UDIContext, configuration: AppConfiguration = AppConfigu
 }
 
 extension UDIContext {
-  /// Logs in.
+  /// Makes the context of another window.
+  func openWindow() throws -> UDIContext { try makeScope(tag: "window") }
+
+  /// Logs in, in the window whose context this is.
   ///
   /// - Returns: The scope of the session.
   @discardableResult
   func logIn(_ handle: Handle = "ann", password: String = "apple") async throws -> UDIContext {
-    try await obtain(SessionManager.self).logIn(handle, password: password)
+    try await obtain(SessionManager.self).logIn(handle, password: password, in: self)
   }
 
-  /// Who is logged in, the latest last.
-  var accounts: [Handle] { linkAll(Session.self).map(\.account.handle) }
+  /// Who is logged in, in the window whose context this is.
+  var account: Handle? { link(Session.self)?.account.handle }
 }
 
 extension SocialServer.OpenEnds {
