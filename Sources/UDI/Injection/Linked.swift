@@ -18,7 +18,8 @@
 /// The properties of a `Sendable` class cannot change, so such a class cannot use this wrapper. Instead, write `var
 /// clock: (any Clock)? { link((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 ///
-/// Reads are not observed, however the property keeps the dependency: nobody is told when it comes or goes. For that, use
+/// Reads are not observed, however the property keeps the dependency: nobody is told when it comes or goes. For that,
+/// use
 /// ``Followed``.
 @propertyWrapper
 public struct Linked<Dependency> {

@@ -1,7 +1,7 @@
 /// Where lookups begin: a context, or an object, whose lookups begin in its effective context.
 ///
-/// The verbs that look something up, and `bind`, are extensions of this protocol, and so declared once for both. A class
-/// conforms only by way of ``UDIObject``. The requirements are for the library only.
+/// The verbs that look something up, and `bind`, are extensions of this protocol, and so declared once for both. A
+/// class conforms only by way of ``UDIObject``. The requirements are for the library only.
 public protocol UDILinking: AnyObject {
   // The lookups are requirements of another protocol, because clients compile a function for each requirement of this
   // one and each class that conforms: with three more, 500 classes took 1.9 seconds longer ("compile" in

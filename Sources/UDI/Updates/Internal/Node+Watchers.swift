@@ -23,8 +23,8 @@ extension Node {
     visitAll(watcher.direction, branch: enter, alone: enter)
   }
 
-  /// Notifies the watchers that are entered at this node, and whose lookup gets as far as the change, that something has
-  /// changed under the given key.
+  /// Notifies the watchers that are entered at this node, and whose lookup gets as far as the change, that something
+  /// has changed under the given key.
   ///
   /// - Parameter isBelow: Whether it has done so below this node, and not at this node itself. That concerns only
   ///   lookups that begin here and go down.

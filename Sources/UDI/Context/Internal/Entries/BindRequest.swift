@@ -97,8 +97,8 @@ struct BindRequest {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the compiler
-  /// knows whether there is metadata.
+  /// Does the work of all forms of `bind` and `multiBind`. Only `Metadata.of` is compiled in clients, where the
+  /// compiler knows whether there is metadata.
   ///
   /// - Parameter contexts: The contexts in which to bind; nil for this one, or for the object's effective context.
   @usableFromInline
