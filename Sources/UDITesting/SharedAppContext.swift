@@ -31,8 +31,8 @@ enum SharedAppContext {
       LateCall {
         Issue.record(
           """
-          This test and the test "\(owner.name)" both register \(key) in the process's AppContext. While both run, each \
-          may find what the other one has registered. Give each test its own AppContext, with the trait \
+          This test and the test "\(owner.name)" both register \(key) in the process's AppContext. While both run, \
+          each may find what the other one has registered. Give each test its own AppContext, with the trait \
           `.ownAppContext`.
           """,
           severity: .warning, sourceLocation: location(site.fileID, site.line))
