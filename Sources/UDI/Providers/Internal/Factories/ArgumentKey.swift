@@ -12,10 +12,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
   /// The hash of the arguments.
   let digest: Int
 
-  /// - Returns: Nil if one of the arguments is not `Hashable`.
-  init?(_ arguments: [Any], belongsToMainActor: Bool) {
-    let values = arguments.compactMap(Self.comparable)
-    if values.count < arguments.count { return nil }
+  init(_ values: [any Hashable], belongsToMainActor: Bool) {
     unsafe self.values = values
     self.belongsToMainActor = belongsToMainActor
     var hasher = Hasher()
@@ -61,7 +58,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 
 extension ArgumentKey {
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
-  private static func comparable(_ argument: Any) -> (any Hashable)? {
+  static func comparable(_ argument: Any) -> (any Hashable)? {
     // An optional counts as what it wraps: a factory that takes either gets the same from both. (Only a factory that
     // takes an `Any` could tell them apart.) `isOptional` is checked first, because it is fast, and the cast is not.
     if TypeMetadata(type(of: argument)).isOptional, let wrapped = (argument as? any AnyOptional)?.wrappedValue {

@@ -59,7 +59,9 @@ struct Arguments {
   func key(for provider: Provider) -> ArgumentKey? {
     let belongsToMainActor = provider.reach == .mainActor
     if let key = unsafe header.pointee.key, key.belongsToMainActor == belongsToMainActor { return key }
-    let new = ArgumentKey(values, belongsToMainActor: belongsToMainActor)
+    func hashables<Pack: AnyArgumentPack>(_ type: Pack.Type) -> [any Hashable]? { unsafe pack(type).pointee.hashables }
+    guard let hashables = hashables(self.type) else { return nil }
+    let new = ArgumentKey(hashables, belongsToMainActor: belongsToMainActor)
     unsafe header.pointee.key = new
     return new
   }
@@ -141,6 +143,16 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
     return types
   }
 
+  @usableFromInline var hashables: [any Hashable]? {
+    guard let first = ArgumentKey.comparable(first) else { return nil }
+    var hashables = [first]
+    for other in repeat each more {
+      guard let other = ArgumentKey.comparable(other) else { return nil }
+      hashables.append(other)
+    }
+    return hashables
+  }
+
   @usableFromInline var values: [Any] {
     var values: [Any] = [first]
     for other in repeat each more { values.append(other) }
@@ -155,6 +167,8 @@ protocol AnyArgumentPack: SendableMetatype {
   static var types: [Any.Type] { get }
   /// The arguments, each as `Any`.
   var values: [Any] { get }
+  /// The arguments in a form that can be compared; nil if one of them is not `Hashable`.
+  var hashables: [any Hashable]? { get }
   /// Casts arguments one by one to the types of this pack.
   ///
   /// - Throws: `ProviderFailure.arguments` if the number or the types do not match.

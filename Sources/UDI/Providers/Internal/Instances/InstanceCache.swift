@@ -153,8 +153,9 @@ extension Provider {
   /// Whether a cache or a user's storage keeps an instance for the given arguments. Do not call this under a lock,
   /// because it compares arguments and asks the storage, which is user code.
   final func keepsInstance(for arguments: [Any]) -> Bool {
-    let key = arguments.isEmpty ? nil : ArgumentKey(arguments, belongsToMainActor: reach == .mainActor)
-    if key == nil, !arguments.isEmpty { return false }
+    let values = arguments.compactMap(ArgumentKey.comparable)
+    guard values.count == arguments.count else { return false }
+    let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
     let candidates = Tree.change { _ in caches?.find(key) ?? [] }
     guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
     return InstanceKeeper(provider: self, cache: cache).present != nil
