@@ -152,13 +152,13 @@ private final class NeedsCheck {
 }
 
 extension Provider {
-  fileprivate var context: UDIContext? { Tree.change { _ in node?.context } }
+  fileprivate var context: UDIContext? { Tree.change { _ in place?.context } }
 
   /// Where the provider is registered; nil if it keeps an instance by itself, or has left its context.
   fileprivate var placeIfNotMade: UDIExplanation.Place? {
     Tree.change { garbage in
-      guard !showsInstance, let node else { return nil }
-      return UDIExplanation.Place(fullPath: node.fullPath, finding: sighted(&garbage).entry)
+      guard !showsInstance, let place else { return nil }
+      return UDIExplanation.Place(fullPath: place.fullPath, finding: sighted(&garbage).entry)
     }
   }
 }

@@ -46,9 +46,7 @@ nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
 /// - Parameter context: The new root.
 /// - Returns: The previous root, so that the caller can put it back.
 @discardableResult
-public func replaceAppContext(with context: UDIContext) -> UDIContext {
-  roots.replaceProcess(with: context)
-}
+public func replaceAppContext(with context: UDIContext) -> UDIContext { roots.replaceProcess(with: context) }
 
 /// Leak audits are not notified of the process's initial root, because it stays from its first use until the process
 /// ends, unless it is replaced.

@@ -40,7 +40,10 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// The key under which the entry is registered.
   package final let key: KeyIdentity
   /// The node of the entry's context; nil while the entry is in none, and for an instance in a cache.
-  package internal(set) final var node: Node?
+  final var node: Node?
+  /// The same for other modules. If they could read `node` itself, each access would be checked at run time ("register"
+  /// in `Benchmarks/instructions`).
+  package final var place: Node? { node }
   package final let site: UDICallSite
 
   /// - Parameters:
