@@ -14,7 +14,7 @@
 /// come, has gone, has been replaced or made anew, because contexts have moved, because the object has been attached
 /// elsewhere or detached, or because its context is closed. They are told once, for several changes at once if need be,
 /// and on the main actor, if the first of them has read the property there. By that time the change has been made, so
-/// the property never gives what is not there any more. A change that nobody observes costs nothing.
+/// the property never gives what is not there any more. While nobody observes the property, nothing waits for changes.
 ///
 /// What the dependency is made of is observed only if the dependency is `@Observable` itself. As for
 /// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is

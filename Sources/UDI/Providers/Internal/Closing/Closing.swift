@@ -204,7 +204,7 @@ final class Closing: Activity, @unchecked Sendable {
     let underWay = Tree.change { _ in self.underWay }
     // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
     for (activity, _, path) in underWay { activity.cancel(closing: path) }
-    // The steps 3 and 4.
+    // Steps 3 and 4.
     for (activity, number, path) in underWay {
       activity.raisePriority()
       let hasEnded = await wait(for: activity, number)
