@@ -51,6 +51,32 @@ struct FromDip {
     #expect(context.link((any Service).self, named: "mock") == nil)
   }
 
+  @Test func aNameGoesNoFurther() throws {
+    let (service, mock) = (LiveService(), LiveService())
+    context.provide(service, as: (any Service).self)
+    context.provide(mock, as: (any Service).self, named: "mock")
+    context.register(named: "mock") { context in try Pair(first: context.require(), second: context.require()) }
+    #expect(try context.require(Pair.self, named: "mock").first === service)
+  }
+
+  @Test func warmUpMakesEverythingOrWhatItNames() async throws {
+    let made = Mutex<[String]>([])
+    context.register(LiveService.self, lifetime: .context) {
+      made.withLock { $0.append("service") }
+      return LiveService()
+    }
+    context.register(StoppedClock.self, lifetime: .context) {
+      made.withLock { $0.append("clock") }
+      return StoppedClock()
+    }
+    try await context.warmUp(LiveService.self)
+    #expect(made.withLock { $0 } == ["service"])
+    try await context.warmUp()
+    #expect(made.withLock { $0 } == ["service", "clock"])
+    context.register(Int.self) { 5 }
+    #expect(context.link(Int.self) == 5, "one can register at any time")
+  }
+
   @Test func resetKeepsTheRegistrations() {
     context.register((any Service).self, lifetime: .context) { LiveService() }
     let service = context.link((any Service).self)
@@ -166,8 +192,19 @@ struct FromDip {
   @Test func injected() {
     final class Screen: UDIFinalObject {
       let _attachedContext = UDIAttachment()
+      @Required var service: any Service
+    }
+    let service = LiveService()
+    context.provide(service, as: (any Service).self)
+    #expect(Screen().attached(to: context).service === service)
+  }
+
+  @Test func injectedIfItIsThere() {
+    final class Screen: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
       @Linked var service: (any Service)?
     }
+    #expect(Screen().attached(to: context).service == nil)
     context.register((any Service).self) { LiveService() }
     let screen = Screen().attached(to: context)
     let first = screen.service

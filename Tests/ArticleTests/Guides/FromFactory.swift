@@ -143,6 +143,15 @@ struct FromFactory {
     #expect(try context.require(Page.self, with: 5).id == 5)
   }
 
+  @MainActor @Test func resolveOnMainActor() async throws {
+    let context = UDIContext(tag: "App")
+    context.register((any Service).self) { LiveService() }
+    let found = await Task.detached { withReporter(.silent) { context.link((any Service).self) } }.value
+    #expect(found == nil)
+    let made = try await Task.detached { try await context.obtain((any Service).self) }.value
+    #expect(made is LiveService)
+  }
+
   @Test func registerAgain() throws {
     context.register((any Service).self, lifetime: .context) { LiveService() }
     #expect(context.link((any Service).self) is LiveService)

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import UDI
 
@@ -7,6 +8,10 @@ struct FromGuise {
   nonisolated protocol Plugin: AnyObject, Sendable {}
   nonisolated final class Plug: Plugin {}
   nonisolated enum Name { case one }
+  nonisolated struct Service: Sendable { let plugin: any Plugin }
+  struct Plugins: UDIModule {
+    func register(in context: UDIContext) { context.register((any Plugin).self) { Plug() } }
+  }
   final class Holder: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     var plugin: (any Plugin)?
@@ -38,10 +43,18 @@ struct FromGuise {
   }
 
   @Test func registerAnInstance() {
-    context.provide(Plug(), as: (any Plugin).self)
-    let plug = context.link((any Plugin).self)
-    #expect(plug != nil && context.link((any Plugin).self) === plug)
+    let plug = Plug()
+    context.provide(plug, as: (any Plugin).self)
+    #expect(context.link((any Plugin).self) === plug)
   }
+
+  #if hasFeature(InferSendableFromCaptures)
+    @Test func auto() throws {
+      context.register(using: Service.init(plugin:))
+      context.provide(Plug(), as: (any Plugin).self)
+      #expect(try context.require(Service.self).plugin is Plug)
+    }
+  #endif
 
   @Test func registerWeakly() {
     withExtendedLifetime(Plug()) { plug in
@@ -53,6 +66,51 @@ struct FromGuise {
 
   @Test func resolve() {
     #expect(context.link((any Plugin).self) == nil)
+  }
+
+  @Test func resolveOrFail() throws {
+    #expect(throws: UDILinkError.self) { try context.require((any Plugin).self) }
+    context.register((any Plugin).self) { Plug() }
+    #expect(try context.require((any Plugin).self) is Plug)
+  }
+
+  @Test func resolveAsynchronously() async throws {
+    context.register((any Plugin).self, lifetime: .context) { _ in
+      await Task.yield()
+      return Plug()
+    }
+    #expect(withReporter(.silent) { context.link((any Plugin).self) == nil })
+    #expect(try await context.obtain((any Plugin).self) is Plug)
+  }
+
+  @Test func lazyResolver() {
+    final class Host: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Linked(keeps: .never) var plugin: (any Plugin)?
+    }
+    let host = Host().attached(to: context)
+    #expect(host.plugin == nil)
+    context.register((any Plugin).self) { Plug() }
+    #expect(host.plugin is Plug)
+  }
+
+  @Test func container() throws {
+    let plugins = try context.makeChild(tag: "plugins")
+    plugins.provide(Plug(), as: (any Plugin).self)
+    #expect(context.link((any Plugin).self) is Plug)
+    plugins.removeFromParent()
+    #expect(context.link((any Plugin).self) == nil)
+  }
+
+  @Test func nestedContainer() throws {
+    let child = try context.makeScope(tag: "child")
+    child.provide(Plug(), as: (any Plugin).self)
+    #expect(child.link((any Plugin).self) is Plug && context.link((any Plugin).self) == nil)
+  }
+
+  @Test func assemble() {
+    context.install(Plugins())
+    #expect(context.link((any Plugin).self) is Plug)
   }
 
   @Test func resolveWithAName() {
@@ -94,6 +152,14 @@ struct FromGuise {
   @Test func cached() throws {
     context.register((any Plugin).self, lifetime: .context) { Plug() }
     #expect(try context.require((any Plugin).self) === context.require((any Plugin).self))
+    let made = Mutex(0)
+    context.register(Int.self, lifetime: .context) {
+      made.withLock {
+        $0 += 1; return $0
+      }
+    }
+    #expect(made.withLock { $0 } == 0, "not before it is asked for")
+    #expect(context.link(Int.self) == 1 && context.link(Int.self) == 1)
   }
 
   @Test func notCached() {
@@ -114,8 +180,10 @@ struct FromGuise {
   @MainActor @Test func resolveInto() {
     let holder = Holder()
     context.rules(for: Holder.self).inject(\.plugin)
+    let plug = Plug()
+    holder.plugin = plug
     context.inject(into: holder)
-    #expect(holder.plugin == nil, "a missing dependency leaves its property as it is")
+    #expect(holder.plugin === plug, "a missing dependency leaves its property as it is")
   }
 
   @Test func impotentResolver() {

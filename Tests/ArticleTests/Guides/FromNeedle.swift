@@ -13,6 +13,11 @@ struct FromNeedle {
     init(images: any ImageCache) { self.images = images }
   }
 
+  nonisolated final class Preview: ImageCache {
+    let images: (any ImageCache)?
+    init(of images: (any ImageCache)?) { self.images = images }
+  }
+
   final class Page: UDIFinalObject {
     let _attachedContext = UDIAttachment()
     @Required var images: any ImageCache
@@ -39,6 +44,20 @@ struct FromNeedle {
     #expect(child != nil)
     root.removeChild(tag: "Child")
     #expect(child == nil)
+  }
+
+  @Test func aContextDoesNotHoldItsParent() throws {
+    var parent: UDIContext? = UDIContext(tag: "Parent")
+    weak let gone = parent
+    let child = try parent?.makeChild(tag: "Child")
+    parent = nil
+    #expect(gone == nil && child != nil && child?.parent == nil)
+  }
+
+  @Test func plugins() throws {
+    for tag in ["one", "two"] { try root.makeChild(tag: tag).provide(DiskCache(), as: (any ImageCache).self) }
+    #expect(root.linkAll((any ImageCache).self).isEmpty, "lookups go up")
+    #expect(root.linkAll((any ImageCache).self, search: .lineage).count == 2)
   }
 
   @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {
@@ -97,6 +116,15 @@ struct FromNeedle {
     #expect(try loggedIn.require((any ImageCache).self) is DiskCache)
   }
 
+  @Test func dependencyOfTheSameType() {
+    let cache = DiskCache()
+    root.provide(cache, as: (any ImageCache).self)
+    loggedIn.register((any ImageCache).self, lifetime: .context) { context in
+      Preview(of: context.parent?.link((any ImageCache).self))
+    }
+    #expect((loggedIn.link((any ImageCache).self) as? Preview)?.images === cache)
+  }
+
   @Test func dynamicDependency() {
     loggedIn.provide(User(name: "Ann"))
     #expect(loggedIn.link(User.self)?.name == "Ann" && root.link(User.self) == nil)
@@ -117,7 +145,7 @@ struct FromNeedle {
   }
 
   @Test func path() {
-    #expect(loggedIn.path == ["LoggedIn"])
+    #expect(loggedIn.fullPath == ["Root", "LoggedIn"])
   }
 
   @Test func release() {

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDITesting
 
 // The code in the guide for users of Resolver. Each row of its table has a test of its own: see `.ci/articles`.
 
@@ -19,6 +20,9 @@ struct FromResolver {
   }
   struct Page: Sendable {
     let id: Int
+  }
+  struct Services: UDIModule {
+    func register(in context: UDIContext) { context.register((any Networking).self) { Network() } }
   }
   struct Pair: Sendable {
     let first: any Networking
@@ -48,6 +52,12 @@ struct FromResolver {
     let screen = Screen().attached(to: context)
     #expect(screen.net === network)
     withAppContext(context) { #expect(Screen().net === network, "attached to nothing") }
+  }
+
+  @Test(.ownAppContext) func registerAllServices() {
+    #expect(AppContext.link((any Networking).self) == nil, "nothing is registered by itself")
+    AppContext.install(Services())
+    #expect(AppContext.link((any Networking).self) is Network)
   }
 
   @Test func register() {
@@ -92,6 +102,21 @@ struct FromResolver {
   @Test func application() throws {
     context.register((any Networking).self, lifetime: .context) { Network() }
     #expect(try context.require((any Networking).self) === context.require((any Networking).self))
+  }
+
+  @Test func containerScope() throws {
+    context.register((any Networking).self, lifetime: .scope) { Network() }
+    let (one, two) = try (context.makeScope(tag: "one"), context.makeScope(tag: "two"))
+    let network = try one.require((any Networking).self)
+    #expect(try one.require((any Networking).self) === network && two.require((any Networking).self) !== network)
+    #expect(withReporter(.silent) { context.link((any Networking).self) == nil }, "outside all scopes")
+  }
+
+  @Test func registerAgain() throws {
+    context.register((any Networking).self, lifetime: .context) { Network() }
+    let network = try context.require((any Networking).self)
+    context.register((any Networking).self, lifetime: .context, replaces: true) { Network() }
+    #expect(try context.require((any Networking).self) !== network)
   }
 
   @Test func unique() throws {
@@ -175,5 +200,7 @@ struct FromResolver {
     context.provide(Network(), as: (any Networking).self)
     let child = try context.makeScope(tag: "child")
     #expect(child.link((any Networking).self) === context.link((any Networking).self))
+    child.provide(Page(id: 5))
+    #expect(context.link(Page.self) == nil)
   }
 }

@@ -157,6 +157,49 @@ struct FromSwinject {
     #expect(cat.owner?.cat === cat && cat.owner === context.link(Person.self))
   }
 
+  @Test func whatIsKeptIsMadeWhereItIsRegistered() throws {
+    context.provide(Cat(name: "tom"), as: (any Animal).self)
+    context.register(lifetime: .context) { context in try Pair(first: context.require(), second: context.require()) }
+    let child = try context.makeScope(tag: "child")
+    child.provide(Cat(name: "mimi"), as: (any Animal).self)
+    #expect((try child.require(Pair.self).first as? Cat)?.name == "tom")
+  }
+
+  /// What is kept has a graph of its own.
+  @Test func whatIsKeptDoesNotShareTheGraph() throws {
+    struct House: Sendable {
+      let animal: any Animal
+      let pair: Pair
+    }
+    context.register((any Animal).self, lifetime: .graph) { Cat() }
+    context.register(lifetime: .context) { context in try Pair(first: context.require(), second: context.require()) }
+    context.register { context in try House(animal: context.require(), pair: context.require()) }
+    let house = try context.require(House.self)
+    #expect(house.pair.first === house.pair.second && house.animal !== house.pair.first)
+  }
+
+  @Test func lazy() {
+    final class Vet: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Linked var patient: (any Animal)?
+    }
+    let vet = Vet().attached(to: context)
+    context.register((any Animal).self) { Cat() }
+    let first = vet.patient
+    #expect(first != nil && vet.patient === first)
+  }
+
+  @Test func provider() {
+    final class Vet: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Linked(keeps: .never) var patient: (any Animal)?
+    }
+    let vet = Vet().attached(to: context)
+    context.register((any Animal).self) { Cat() }
+    let first = vet.patient
+    #expect(first != nil && vet.patient !== first)
+  }
+
   @Test func implements() throws {
     context.defaultLifetime = .context
     context.register { Cat() }.implements((any Pet).self)
@@ -169,6 +212,8 @@ struct FromSwinject {
     #expect(child.link((any Animal).self) === context.link((any Animal).self))
     child.provide(Person())
     #expect(context.link(Person.self) == nil)
+    try context.makeChild(tag: "seen").provide(Person())
+    #expect(context.link(Person.self) != nil, "visible from above")
   }
 
   @Test func assembly() {
