@@ -1,3 +1,4 @@
+import Synchronization
 public import Testing
 public import UDI
 
@@ -124,8 +125,10 @@ nonisolated(nonsending) func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
 ) async rethrows -> Result {
-  if let present { return try await withReporter(UDIReporter(onMisuse)) { try await operation(present, nil) } }
-  return try await withReporter(UDIReporter(onMisuse)) {
+  let reports = ReportsOfTest(onMisuse)
+  defer { reports.end() }
+  if let present { return try await withReporter(reports.reporter) { try await operation(present, nil) } }
+  return try await withReporter(reports.reporter) {
     // The context is made in this block and ends in it, so that what has not been closed is reported to this
     // operation's reporter. The context ends on the main actor, because objects of the main actor that the context owns
     // are released at once there, with all that they hold.
@@ -152,8 +155,10 @@ func withContext<Result>(
   _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
   operation: (UDIContext, OwnContext?) throws -> Result
 ) rethrows -> Result {
-  if let present { return try withReporter(UDIReporter(onMisuse)) { try operation(present, nil) } }
-  return try withReporter(UDIReporter(onMisuse)) {
+  let reports = ReportsOfTest(onMisuse)
+  defer { reports.end() }
+  if let present { return try withReporter(reports.reporter) { try operation(present, nil) } }
+  return try withReporter(reports.reporter) {
     // As in the asynchronous form, the context dies in here.
     let own = OwnContext()
     return try OwnContext.$around.withValue(own) {
@@ -161,5 +166,38 @@ func withContext<Result>(
         try OwnContext.$inside.withValue(own) { try operation(own.context, own) }
       }
     }
+  }
+}
+
+/// Passes reports on. Those of code that has the test's reporter, but does not belong to the test for Swift Testing,
+/// are passed on when the test's code ends: the operation of a service, for example, runs without task-local values, and
+/// so its issue would be that of an unknown test.
+private final class ReportsOfTest: Sendable {
+  private let onMisuse: @Sendable (UDIMisuse) -> Void
+  private let isInTest = Test.current != nil
+  /// The reports that wait for the end, each once; nil after it.
+  private let waiting = Mutex<[UDIMisuse]?>([])
+
+  init(_ onMisuse: @escaping @Sendable (UDIMisuse) -> Void) { self.onMisuse = onMisuse }
+
+  var reporter: UDIReporter {
+    UDIReporter { [self] misuse in
+      if isInTest, Test.current == nil, add(misuse) { return }
+      onMisuse(misuse)
+    }
+  }
+
+  /// Lets a report wait.
+  ///
+  /// - Returns: False after the end.
+  private func add(_ misuse: UDIMisuse) -> Bool {
+    waiting.withLock { waiting in
+      if waiting?.contains(misuse) == false { waiting?.append(misuse) }
+      return waiting != nil
+    }
+  }
+
+  func end() {
+    for misuse in waiting.withLock({ $0.take() }) ?? [] { onMisuse(misuse) }
   }
 }

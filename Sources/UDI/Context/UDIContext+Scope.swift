@@ -130,13 +130,10 @@ extension UDIContext {
   /// be registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups
   /// go on.
   func makeNumberedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
-    (try? makeScope(tag: tag, search: search)) ?? closedScope(tag: tag, search, verb)
-  }
-
-  private func closedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
+    if let scope = try? makeScope(tag: tag, search: search) { return scope }
     let scope = UDIContext(tag: tag, search: search ?? self.search)
     change { node, garbage in
-      node.reportClosed(verb, of: "a scope", at: UDICallSite("", 0), &garbage)
+      node.reportClosed(spelled("\(verb) made"), of: "a closed scope", at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in
         scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed

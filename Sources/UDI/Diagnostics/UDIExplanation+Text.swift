@@ -10,13 +10,11 @@ extension UDIExplanation: CustomStringConvertible {
   /// The objects and providers that have looked up the dependency, in one line; nil if none is known.
   private var need: String? {
     if dependents.isEmpty { return nil }
-    let others = dependents.count - Self.namedDependents
-    let names = dependents.prefix(Self.namedDependents).map(\.phrase).joined(separator: ", ")
+    // At most four are named.
+    let others = dependents.count - 4
+    let names = dependents.prefix(4).map(\.phrase).joined(separator: ", ")
     return spelled("Needed by \(names)\(others > 0 ? spelled(" and \(others) more") : "")")
   }
-
-  /// The largest number of dependents that the description names.
-  private static var namedDependents: Int { 4 }
 
   /// A sentence that says why the true cause might be a different one, which only records of removed bindings would
   /// have shown; nil if the cause is certain.
@@ -68,7 +66,7 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(describeArguments(wanted)) and got \(describeArguments(given))."
     case .argumentsNotHashable(let types):
-      "The provider of \(key) keeps an instance for each set of arguments, and \(list(types)) cannot be compared."
+      "The provider of \(key) keeps an instance for each set of arguments, and \(describeArguments(types)) cannot be compared."
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
     case .asynchronous(nil):
@@ -119,7 +117,6 @@ extension UDIExplanation: CustomStringConvertible {
     return spelled("in \(quoted(fullPath))\(directions)")
   }
 
-  private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
   private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
 }
 
@@ -158,7 +155,10 @@ extension UDIExplanation {
   var type: String { describeType(typeName) }
 }
 
-extension UDIExplanation.Place {
+extension UDIExplanation.Place: CustomStringConvertible {
+  /// The key, the context, and the line of the registration.
+  public var description: String { spelled("\(finding.key) in \(context), at \(finding.site)") }
+
   fileprivate var context: String { quoted(fullPath) }
   fileprivate var registered: String { spelled("registered in \(context), at \(finding.site)") }
 }

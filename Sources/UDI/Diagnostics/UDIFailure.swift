@@ -36,7 +36,12 @@ extension UDIFailure: CustomStringConvertible {
     let causes = failures.map(\.cause)
     var lines = [spelled("\(failures.count) dependencies \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
-      lines.append("  " + failures[index].description)
+      // All lines of a description are indented like its first one.
+      lines.append(
+        failures[index].description.unicodeScalars.reduce(into: "  ") { text, scalar in
+          text.unicodeScalars.append(scalar)
+          if scalar == "\n" { text += "  " }
+        })
       let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }

@@ -20,20 +20,26 @@ extension BindingAudit {
   /// inside another one, the outer audit does not report them again.
   ///
   /// - Parameter describe: Makes the result. It is given the subjects to report, and the objects that may be alive and
-  ///   might hold the subjects. All these objects are alive during the call.
+  ///   might hold the subjects. All these objects are alive during the call. The last subject may be a context that
+  ///   running tasks hold, which is to be reported only if it holds others (`isHeldByTasks`).
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     Garbage.released { loaded in
       let (reported, leaked, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
       let objects = all.compactMap(\.object)
       for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
-      let described = reported.map { subject in
+      // If tasks that are still running hold the context that was made for the audit, that is no leak by itself. But
+      // what only this context holds is not described as leaks of their own.
+      let heldByTasks = unsafe rootHolder == nil ? [] : all.filter { $0.id == newRoot }
+      let described = (reported + (reported.isEmpty ? [] : heldByTasks)).map { subject in
         var subject = subject
+        subject.areTasksRunning = !heldByTasks.isEmpty
+        subject.isHeldByTasks = subject.id == heldByTasks.first?.id
         if let path = subject.fullPath {
           subject.providers = subject.context?.registeredProviders(below: path) ?? []
         }
         return subject
       }
-      let others = living.filter { !leaked.contains($0.id) }.compactMap(\.object)
+      let others = living.filter { !leaked.contains($0.id) && $0.id != heldByTasks.first?.id }.compactMap(\.object)
       return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others)
     }
   }

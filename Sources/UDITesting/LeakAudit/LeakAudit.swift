@@ -100,7 +100,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 ///
 /// Otherwise the operation gets a new `AppContext`, which should be gone when the audit looks for survivors. Objects
 /// that the context owned are reported if they are still alive. The context itself is also reported if it is still
-/// alive, unless a task that is still running holds it.
+/// alive. If a task that is still running holds it, that is reported only if the context keeps one of these objects
+/// alive.
 ///
 /// The audit gives tasks that are ending a moment to release the objects that they hold. If another audit runs inside
 /// the operation, this audit leaves out what the inner one has reported or ignored.
@@ -155,8 +156,9 @@ private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) ->
   if leaked.isEmpty { return [] }
   let objects = leaked.compactMap(\.object)
   var traces = LeakTraces(to: objects, from: known)
-  return traces.causes().map { position, held in
-    UDILeak(leaked[position], trace: traces.trace(of: objects[position]), held: held.map { UDILeak(leaked[$0]) })
+  return traces.causes().compactMap { position, held in
+    if leaked[position].isHeldByTasks, held.isEmpty { return nil }
+    return UDILeak(leaked[position], trace: traces.trace(of: objects[position]), held: held.map { UDILeak(leaked[$0]) })
   }
 }
 

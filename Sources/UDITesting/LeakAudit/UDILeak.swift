@@ -41,6 +41,8 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   /// known to hold. They go when this one goes, so they are not reported separately. Their own `held` is empty, and
   /// they have no trace.
   public let held: [UDILeak]
+  /// Whether tasks that began during the audit are still running, and whether this is the context that they hold.
+  private let areTasksRunning: Bool, isHeldByTasks: Bool
 
   /// A description of the leak: what leaked, where it was registered, attached or made, what holds it, and what it
   /// holds.
@@ -62,7 +64,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
     let wasRegistered = !registrations.isEmpty
     let places =
       wasRegistered
-      ? "registered as \(registrations.map(\.place).joined(separator: "; as "))"
+      ? "registered as \(registrations.map(\.description).joined(separator: "; as "))"
       : "attached to \(attachments.map(\.place).joined(separator: "; to "))"
     return "Still alive: the \(className) that was \(places). "
       + (isContextAlive ? "So is that context. " : "") + describeHolder(isContextAlive ? "one of them" : "it")
@@ -70,6 +72,9 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
 
   private func describeHolder(_ held: String) -> String {
     if let trace { return "It is held: \(trace)" }
+    if areTasksRunning {
+      return "Who holds \(held)? Perhaps a task does: one that began during the audit is still running."
+    }
     return """
       Who holds \(held)? Nothing that the audit knows does: perhaps a task, a global or local variable, a C library, \
       or an object that is not in the tree.
@@ -78,13 +83,14 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
 
   private func describeContext(_ path: [String]) -> String {
     let start = "The context \(quoted(path)) is still alive."
+    if isHeldByTasks { return "\(start) A task that began during the audit is still running, and holds it." }
     if let trace {
       let isCaptured = trace.contains(" {provider of ") && trace.contains("} {captures}")
       let advice = isCaptured ? ". Use the context that the factory is given." : ""
       return "\(start) It is held: \(trace)\(advice)"
     }
     if providers.isEmpty { return "\(start) \(describeHolder("it"))" }
-    let places = providers.prefix(5).map { "of \($0.place)" }
+    let places = providers.prefix(5).map { "of \($0)" }
     let more = providers.count > places.count ? ["one of \(providers.count - places.count) others"] : []
     return """
       \(start) Its own provider \((places + more).joined(separator: ", or ")), may hold it: \
@@ -99,6 +105,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   init(_ subject: BindingAudit.Subject, trace: String? = nil, held: [UDILeak] = []) {
     self.trace = trace
     self.held = held
+    (areTasksRunning, isHeldByTasks) = (subject.areTasksRunning, subject.isHeldByTasks)
     className = "\(subject.objectType)"
     registrations = unique(subject.notes.compactMap(\.registration))
     attachments = unique(subject.notes.compactMap { Attachment($0) })
@@ -111,10 +118,6 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
 
 extension BindingAudit.Note {
   fileprivate var registration: UDIExplanation.Place? { entry.map { .init(fullPath: path, finding: $0) } }
-}
-
-extension UDIExplanation.Place {
-  fileprivate var place: String { "\(finding.key) in \(quoted(fullPath)), at \(finding.site)" }
 }
 
 extension UDILeak.Attachment {

@@ -5,20 +5,22 @@ extension Node {
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
-    reportClosed(verb, of: entry.key.description, at: entry.site, &garbage)
+    reportClosed(spelled("\(verb) did nothing for"), of: entry.key.description, at: entry.site, &garbage)
   }
 
-  /// If the context is being closed or is closed, reports that a verb did nothing.
+  /// If the context is being closed or is closed, reports what a verb did instead of its work.
   ///
-  /// - Parameter what: A description of what the verb was given.
+  /// - Parameters:
+  ///   - event: The verb and what it did: "bind did nothing for".
+  ///   - what: What it did that for or to.
   @inline(never)
-  func reportClosed(_ verb: String, of what: String, at site: UDICallSite, _ garbage: inout Garbage) {
+  func reportClosed(_ event: String, of what: String, at site: UDICallSite, _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
     garbage.add(
       LateCall.report(.contextClosed, at: site) {
         """
-        \(verb) did nothing for \(what), because the context \(quoted(path)) is closed, or is being closed. Keep the \
+        \(event) \(what), because the context \(quoted(path)) is closed, or is being closed. Keep the \
         context open for as long as it is used.
         """
       })
