@@ -57,24 +57,28 @@ enum AppRecipes {
     func change() async { for await _ in changes {} }
   }
 
+  @MainActor @Observable final class NotesScreen: @MainActor UDIFinalObject {
+    @ObservationIgnored let _attachedContext = UDIAttachment()
+    @ObservationIgnored @Required var store: any Store
+    @ObservationIgnored @Followed var session: (any Session)?
+    var title: String { session.map { "\($0.user): \(store.notes.count) notes" } ?? "Log in" }
+  }
+
   // MARK: - The start
 
   @MainActor @Suite(.timeLimit(.minutes(1))) struct AppStart {
     @MainActor @Observable final class FirstScreen: @MainActor UDIFinalObject {
       @ObservationIgnored let _attachedContext = UDIAttachment()
       @ObservationIgnored @Required var settings: Settings
-      @ObservationIgnored @Followed var store: (any Store)?
+      private(set) var notes: NotesScreen?
       private(set) var failure: (any Error)?
       private(set) var starting: Task<Void, Never>?
-      var title: String {
-        if failure != nil { return "Try again" }
-        return store.map { "\($0.notes.count) notes" } ?? "Loading"
-      }
 
       func start() {
         starting = Task {
           do {
             try await attachedContext?.warmUp()
+            notes = NotesScreen().attached(to: self)
             failure = nil
           } catch { failure = error }
         }
@@ -88,10 +92,10 @@ enum AppRecipes {
       screen.start()
       // Nothing has been awaited so far.
       #expect(screen.settings.theme == "dark")
-      let before = Observed { screen.title }
-      #expect(before.value == "Loading")
+      let before = Observed { screen.notes == nil }
+      #expect(before.value)
       await screen.starting?.value
-      #expect(screen.title == "2 notes" && screen.failure == nil)
+      #expect(screen.notes?.store.notes == ["Tea", "Milk"] && screen.failure == nil)
       await before.change()
     }
 
@@ -107,12 +111,12 @@ enum AppRecipes {
       screen.start()
       await screen.starting?.value
       let error = try #require(screen.failure as? UDIWarmUpError)
-      #expect(error.failures.map { $0.error is Offline } == [true] && screen.title == "Try again")
+      #expect(error.failures.map { $0.error is Offline } == [true] && screen.notes == nil)
       let timeline = AppContext.link(Timeline.self)
       #expect(timeline != nil)
       screen.start()
       await screen.starting?.value
-      #expect(screen.failure == nil && screen.title == "2 notes")
+      #expect(screen.failure == nil && screen.notes?.store.notes == ["Tea", "Milk"])
       #expect(AppContext.link(Timeline.self) === timeline)
     }
   }
@@ -120,13 +124,6 @@ enum AppRecipes {
   // MARK: - A screen
 
   @MainActor @Suite(.timeLimit(.minutes(1))) struct AScreen {
-    @MainActor @Observable final class NotesScreen: @MainActor UDIFinalObject {
-      @ObservationIgnored let _attachedContext = UDIAttachment()
-      @ObservationIgnored @Required var store: any Store
-      @ObservationIgnored @Followed var session: (any Session)?
-      var title: String { session.map { "\($0.user): \(store.notes.count) notes" } ?? "Log in" }
-    }
-
     @Test(.leakAudit) @MainActor func titleFollowsTheSession() {
       AppContext.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
       expectNeedsAreMet(by: NotesScreen.self)

@@ -8,7 +8,7 @@ import UDITesting
 @MainActor @Suite struct StartTests {
   @Test(.leakAudit) func windowIsThereAtOnceAndTheRestFollows() async throws {
     compose(AppContext)
-    let app = try AppModel.start(in: AppContext)
+    let app = try AppModel(root: AppContext)
     // Nothing has been awaited so far.
     #expect(app.window.title == "Log in" && app.status == "loading")
     await app.starting?.value
@@ -23,7 +23,7 @@ import UDITesting
       if isBroken.exchange(false, ordering: .relaxed) { throw Broken() }
       return await FileCache.open()
     }
-    let app = try AppModel.start(in: AppContext)
+    let app = try AppModel(root: AppContext)
     await app.starting?.value
     #expect(app.status?.contains("Broken") == true && app.window.title == "Log in")
     app.start()
@@ -34,7 +34,7 @@ import UDITesting
 
   @Test(.ownAppContext) func logInWaitsForWhatItNeeds() async throws {
     compose(AppContext)
-    let app = try AppModel.start(in: AppContext)
+    let app = try AppModel(root: AppContext)
     await app.window.logIn.logIn("ann", password: "apple")
     #expect(app.window.title == "@ann")
     await app.starting?.value

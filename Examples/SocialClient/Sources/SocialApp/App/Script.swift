@@ -21,7 +21,7 @@ public import UDI
   /// Runs the script, and closes the root.
   public func run() async throws {
     print("== Start ==")
-    let app = try AppModel.start(in: root)
+    let app = try AppModel(root: root)
     print("window: \(app.window.title), \(app.status ?? "ready")")
     await app.starting?.value
     print("window: \(app.window.title), \(app.status ?? "ready")")
