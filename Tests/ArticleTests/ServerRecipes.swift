@@ -255,11 +255,16 @@ enum ServerRecipes {
       } onClose: { _ in
         journal.add("database closed")
       }
+      root.register(Transaction.self, lifetime: .scope) { context in
+        try await context.obtain((any Database).self).begin()
+      }
       server = Server { request in
         await root.withScope(tag: "request") { scope in
           begins.finish()
           for await _ in mayGoOn {}
-          request.reply("\(request.name) \(scope.link((any Database).self) == nil ? "finds nothing" : "is answered")")
+          // Made only now.
+          let transaction = try? await scope.obtain(Transaction.self)
+          request.reply("\(request.name) \(transaction == nil ? "finds nothing" : "is answered")")
         }
       }
     }
