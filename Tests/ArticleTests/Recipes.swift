@@ -1,10 +1,10 @@
 import Synchronization
 import Testing
 import UDI
-import UDIInspector
 import UDITesting
 
-// The code in "Recipes": `.ci/articles` compares it with the article.
+// The code in the section "Services and plug-ins" of "Recipes": `.ci/articles` compares it with the article. The code in
+// the other sections is in AppRecipes.swift and ServerRecipes.swift.
 
 nonisolated private protocol MusicPlayer: AnyObject, Sendable {}
 nonisolated private final class VendorPlayer: Sendable {}
@@ -31,43 +31,6 @@ nonisolated private final class Thesaurus: UDIObject, Checker {
   let _attachedContext = UDIAttachment()
   func didAttachContext() { bind(self, as: (any Checker).self, named: "thesaurus") }
   func faults(in text: String) -> [String] { ["a better word"] }
-}
-
-nonisolated private struct User: Sendable { let name: String }
-nonisolated private final class Transaction: Sendable {
-  static let ended = Mutex<[String]>([])
-  let user: User
-  init(user: User) { self.user = user }
-  func end() { Self.ended.withLock { $0.append(user.name) } }
-}
-nonisolated private final class Handler: UDIFinalObject, Sendable {
-  let _attachedContext = UDIAttachment()
-  func answer() throws -> String { "Hello, \(try require(Transaction.self).user.name)" }
-}
-
-private final class BrowserWindow {
-  let scope: UDIContext
-  init(number: Int) throws { scope = try AppContext.makeScope(tag: "window \(number)") }
-  deinit { scope.removeFromParent() }
-}
-
-nonisolated private protocol Session: AnyObject, Sendable { var user: String { get } }
-nonisolated private final class LiveSession: UDIObject, Session {
-  let _attachedContext = UDIAttachment()
-  let user: String
-  init(user: String) { self.user = user }
-  func didAttachContext() {
-    guard let scope = attachedContext, let home = scope.parent else { return }
-    multiBind(self, as: (any Session).self, named: UDIName(scope.tag), in: [home])
-  }
-}
-nonisolated private final class Timeline: Sendable {
-  static func load() async throws -> Timeline { Timeline() }
-}
-nonisolated private struct LogOut: Sendable {}
-nonisolated private struct Offline: Error {}
-nonisolated private final class TitleBar: UDIFinalObject, Sendable {
-  let _attachedContext = UDIAttachment()
 }
 
 nonisolated private protocol Store: Sendable { var notes: [String] { get } }
@@ -120,10 +83,7 @@ nonisolated private final class Editor: Sendable {
 nonisolated extension UDILifetime {
   static let login = UDILifetime("login")
 }
-nonisolated private final class Token: Sendable {
-  let isRevoked = Atomic(false)
-  func revoke() { isRevoked.store(true, ordering: .relaxed) }
-}
+nonisolated private final class Token: Sendable {}
 
 @MainActor private final class Document {
   var undo: UndoStack?
@@ -203,34 +163,6 @@ struct Recipes {
     await following.value
   }
 
-  #if hasFeature(InferSendableFromCaptures)
-    @Test func requests() async throws {
-      let server = UDIContext(tag: "Server")
-      server.register(lifetime: .scope, using: Transaction.init(user:), onClose: { $0.end() })
-      func check() throws {
-        let sample = try server.makeScope(tag: "sample")
-        sample.provide(User(name: "sample"))
-        let unmet = server.unmetNeeds()
-        server.removeChild(sample)
-        guard unmet.failures.isEmpty else { throw unmet }
-      }
-      try check()
-      #expect(throws: UDIUnmetNeeds.self) {
-        guard server.unmetNeeds().failures.isEmpty else { throw server.unmetNeeds() }
-      }
-      func handle(_ request: UDIContext) async throws -> String {
-        #expect(server.link(User.self) == nil)
-        return try Handler().attached(to: request).answer()
-      }
-      let answer = try await server.withScope(tag: "request") { request in
-        request.provide(User(name: "Ann"))
-        return try await handle(request)
-      }
-      #expect(answer == "Hello, Ann" && Transaction.ended.withLock { $0 } == ["Ann"])
-      #expect(server.children.isEmpty)
-    }
-  #endif
-
   @Test func wordsFromElsewhere() async throws {
     context.register(Token.self, lifetime: .context) { Token() }
     context.register((any Store).self, lifetime: .scope) { CountingStore(base: DiskStore()) }
@@ -250,119 +182,6 @@ struct Recipes {
     #expect(inner.link((any Store).self) as? CountingStore !== store)
     #expect(part.link(Token.self) === inner.link(Token.self) && part.link(Flags.self) != nil)
     try await request.close()
-  }
-
-  @Test(.ownAppContext) func windowsAndTabs() throws {
-    var window: BrowserWindow? = try BrowserWindow(number: 1)
-    if let window {
-      let tab = try window.scope.makeChild(tag: "tab 1")
-      let other = try window.scope.makeChild(tag: "tab 2")
-      tab.provide(User(name: "Ann"))
-      #expect(window.scope.link(User.self) != nil && other.link(User.self) == nil)
-      #expect(AppContext.link(User.self) == nil)
-      let closed = try window.scope.makeScope(tag: "tab 3")
-      closed.provide(Flags(storesOnDisk: true))
-      #expect(window.scope.link(Flags.self) == nil)
-    }
-    window = nil
-    #expect(AppContext.children.isEmpty)
-  }
-
-  @MainActor final class Account {
-    let scope: UDIContext
-    private(set) var loggingOut: Task<Void, Never>?
-    private(set) var failure: (any Error)?
-    init(scope: UDIContext) { self.scope = scope }
-
-    func logOut() {
-      loggingOut =
-        loggingOut
-        ?? Task {
-          do { try await scope.close(because: LogOut(), within: .seconds(5)) } catch { failure = error }
-        }
-    }
-  }
-
-  @Test func aSessionFromLogInToLogOut() async throws {
-    let home = context
-    let screen = TitleBar().attached(to: try home.makeChild(tag: "screen"))
-    let (titles, continuation) = AsyncStream.makeStream(of: String.self)
-    let show: @Sendable (String) -> Void = { continuation.yield($0) }
-    let following = Task {
-      for await sessions in screen.updates(ofAll: (any Session).self) {
-        show(sessions.isEmpty ? "Log in" : "Log out")
-      }
-    }
-    var shown = titles.makeAsyncIterator()
-    #expect(await shown.next() == "Log in")
-    // A failure leaves nothing.
-    await #expect(throws: Offline.self) {
-      try await home.makeScope(tag: "session") { scope in
-        scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
-        throw Offline()
-      }
-    }
-    #expect(home.children.map(\.tag) == ["screen"] && home.linkAll((any Session).self).isEmpty)
-    let scope = try await home.makeScope(tag: "session") { scope in
-      scope.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
-      try await scope.warmUp()
-      let session = LiveSession(user: "Ann")
-      scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
-    }
-    while await shown.next() != "Log out" {}
-    #expect(scope.link(Timeline.self) != nil)
-    let held = try scope.require((any Session).self)
-    // Two at once: the second does not take the place of the first.
-    let other = try await home.makeScope(tag: "session") { scope in
-      scope.provide(LiveSession(user: "Bob"), as: (any Session).self)
-    }
-    #expect(Set(home.linkAll((any Session).self).map(\.user)) == ["Ann", "Bob"])
-    try await other.close()
-    #expect(screen.linkAll((any Session).self).map(\.user) == ["Ann"])
-    // A screen opens after the session has been closed.
-    try await scope.close(because: LogOut())
-    let late = TitleBar().attached(to: scope)
-    let error = #expect(throws: UDILinkError.self) { try late.require((any Session).self) }
-    #expect(error?.cause == .contextClosed(fullPath: ["session"]))
-    try #require(home.linkAll((any Session).self).isEmpty)
-    while await shown.next() != "Log in" {}
-    following.cancel()
-    await following.value
-    withExtendedLifetime(held) {}
-  }
-
-  @Test func theSessionIsClosedFirst() async throws {
-    let home = context
-    let seen = Mutex<[Bool]>([])
-    let scope = try await home.makeScope(tag: "session") { scope in
-      scope.provide(1) { _ in seen.withLock { $0.append(home.linkAll((any Session).self).isEmpty) } }
-      let session = LiveSession(user: "Ann")
-      scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
-    }
-    try await scope.close()
-    #expect(seen.withLock { $0 } == [true])
-  }
-
-  @Test func aLogOutRevokesTheToken() async throws {
-    for isLogOut in [false, true] {
-      let scope = try context.makeScope(tag: "session")
-      scope.provide(Token()) { token in
-        if case .closed(because: is LogOut) = UDIEnding.current { token.revoke() }
-      }
-      let token = try scope.require(Token.self)
-      if isLogOut { try await scope.close(because: LogOut()) } else { try await scope.close() }
-      #expect(token.isRevoked.load(ordering: .relaxed) == isLogOut)
-    }
-  }
-
-  @Test @MainActor func closingFromAButton() async throws {
-    let scope = try context.makeScope(tag: "session")
-    scope.provide(1) { _ in throw Offline() }
-    let account = Account(scope: scope)
-    account.logOut()
-    account.logOut()
-    await account.loggingOut?.value
-    #expect((account.failure as? UDICloseError)?.failures.count == 1 && context.children.isEmpty)
   }
 
   @Test(.ownAppContext) func liveValues() throws {

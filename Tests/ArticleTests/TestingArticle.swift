@@ -1,7 +1,6 @@
 import Synchronization
 import Testing
 import UDI
-import UDIInspector
 import UDITesting
 import XCTest
 
@@ -38,22 +37,6 @@ nonisolated private struct StorageModule: UDIModule {
     } onClose: { database in
       try await database.close()
     }
-  }
-}
-nonisolated private struct Customer: Sendable { let name: String }
-nonisolated private final class Order: Sendable {
-  init(customer: Customer, clock: any Clock) {}
-}
-nonisolated private struct OrderModule: UDIModule {
-  func register(in context: UDIContext) {
-    context.register((any Clock).self) { StoppedClock() }
-    #if hasFeature(InferSendableFromCaptures)
-      context.register(lifetime: .scope, using: Order.init(customer:clock:))
-    #else
-      context.register(lifetime: .scope) { context in
-        try Order(customer: context.require(), clock: context.require())
-      }
-    #endif
   }
 }
 private final class ClockScreen: UDIFinalObject {
@@ -116,15 +99,6 @@ struct StorageTests {
 
   @Test(.ownAppContext { $0.register((any Clock).self) { StoppedClock() } })
   func everythingCanBeMade() async {
-    await expectEverythingIsMade(in: AppContext)
-  }
-
-  @Test(.ownAppContext { $0.install(OrderModule()) })
-  func ordersHaveWhatTheyNeed() async throws {
-    let sample = try AppContext.makeScope(tag: "sample")
-    sample.provide(Customer(name: "Ann"))
-    let unmet = AppContext.unmetNeeds()
-    #expect(unmet.failures.isEmpty, "\(unmet)")
     await expectEverythingIsMade(in: AppContext)
   }
 

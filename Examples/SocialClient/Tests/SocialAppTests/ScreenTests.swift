@@ -23,6 +23,15 @@ import UDITesting
     try await AppContext.close()
   }
 
+  @Test(.leakAudit) func barSaysWhatPlays() {
+    compose(AppContext)
+    expectNeedsAreMet(by: MiniPlayerModel.self)
+    let bar = MiniPlayerModel().attached(to: AppContext)
+    #expect(bar.title == "Nothing plays")
+    withExtendedLifetime(PlayerModel("Rain").attached(to: AppContext)) { #expect(bar.title == "Rain") }
+    #expect(bar.title == "Nothing plays")
+  }
+
   @Test(.ownAppContext) func filtersAreAsked() async throws {
     compose(AppContext)
     let session = try await AppContext.openWindow().logIn()

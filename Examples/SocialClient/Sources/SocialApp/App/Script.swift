@@ -21,17 +21,18 @@ public import UDI
   /// Runs the script, and closes the root.
   public func run() async throws {
     print("== Start ==")
-    try await root.warmUp()
-    let window = try WindowModel.open(in: root)
-    try await annsSession(in: window)
-    try await bensSession(in: window)
+    let app = try AppModel(root: root)
+    print("window: \(app.window.title), \(app.status ?? "ready")")
+    await app.starting?.value
+    print("window: \(app.window.title), \(app.status ?? "ready")")
+    try await annsSession(in: app.window)
+    try await bensSession(in: app.window)
     print("== End ==")
     try await root.close()
     print("the server keeps \(server.openEnds)")
   }
 
   private func annsSession(in window: WindowModel) async throws {
-    print("window: \(window.title)")
     await window.logIn.logIn("ann", password: "pear")
     print("wrong password: \(window.logIn.failure ?? "none")")
     let home = await logIn("ann", password: "apple", in: window)

@@ -4,7 +4,8 @@ import UDI
 struct MediaModule: UDIModule {
   func register(in context: UDIContext) {
     context.defaultLifetime = .context
-    context.register { FileCache() }
+    // Takes time, so the first window does not wait for it.
+    context.register { await FileCache.open() }
     context.register { LinkPreviews() }
     // Decoders are cheap: each user has its own.
     context.register((any ImageDecoder).self, lifetime: .unique) { MeanDecoder() }

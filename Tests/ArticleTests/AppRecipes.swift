@@ -1,0 +1,400 @@
+import Observation
+import Synchronization
+import Testing
+import UDI
+import UDITesting
+
+// The code in the section "An app" of "Recipes": `.ci/articles` compares it with the article.
+
+enum AppRecipes {
+  nonisolated struct Offline: Error {}
+
+  nonisolated struct Settings: Sendable { let theme = "dark" }
+  nonisolated protocol Store: Sendable { var notes: [String] { get } }
+  nonisolated struct DiskStore: Store {
+    let notes = ["Tea", "Milk"]
+    static func open() async throws -> DiskStore { DiskStore() }
+  }
+  nonisolated struct MemoryStore: Store { let notes: [String] }
+
+  nonisolated protocol Session: AnyObject, Sendable { var user: String { get } }
+  nonisolated final class FakeSession: Session {
+    let user: String
+    init(user: String) { self.user = user }
+  }
+  nonisolated final class LiveSession: UDIObject, Session {
+    let _attachedContext = UDIAttachment()
+    let user: String
+    init(user: String) { self.user = user }
+    func didAttachContext() {
+      guard let scope = attachedContext, let home = scope.parent else { return }
+      multiBind(self, as: (any Session).self, named: UDIName(scope.tag), in: [home])
+    }
+  }
+  nonisolated final class Timeline: Sendable {
+    static func load() async throws -> Timeline { Timeline() }
+  }
+  nonisolated final class Token: Sendable {
+    let isRevoked = Atomic(false)
+    func revoke() { isRevoked.store(true, ordering: .relaxed) }
+  }
+  nonisolated struct LogOut: Sendable {}
+  nonisolated final class TitleBar: UDIFinalObject, Sendable {
+    let _attachedContext = UDIAttachment()
+  }
+
+  /// Something that has been read, and whose reader waits for a change.
+  @MainActor struct Observed<Value> {
+    let value: Value
+    private let changes: AsyncStream<Void>
+
+    init(_ read: () -> Value) {
+      let (changes, observer) = AsyncStream.makeStream(of: Void.self)
+      self.changes = changes
+      value = withObservationTracking(read) { observer.finish() }
+    }
+
+    func change() async { for await _ in changes {} }
+  }
+
+  @MainActor @Observable final class NotesScreen: @MainActor UDIFinalObject {
+    @ObservationIgnored let _attachedContext = UDIAttachment()
+    @ObservationIgnored @Required var store: any Store
+    @ObservationIgnored @Followed var session: (any Session)?
+    var title: String { session.map { "\($0.user): \(store.notes.count) notes" } ?? "Log in" }
+  }
+
+  // MARK: - The start
+
+  @MainActor @Suite(.timeLimit(.minutes(1))) struct AppStart {
+    @MainActor @Observable final class FirstScreen: @MainActor UDIFinalObject {
+      @ObservationIgnored let _attachedContext = UDIAttachment()
+      @ObservationIgnored @Required var settings: Settings
+      private(set) var notes: NotesScreen?
+      private(set) var failure: (any Error)?
+      private(set) var starting: Task<Void, Never>?
+
+      func start() {
+        starting = Task {
+          do {
+            try await attachedContext?.warmUp()
+            notes = NotesScreen().attached(to: self)
+            failure = nil
+          } catch { failure = error }
+        }
+      }
+    }
+
+    @Test(.leakAudit) func theFirstScreenIsThereAtOnceAndTheRestFollows() async {
+      AppContext.register(lifetime: .context) { Settings() }
+      AppContext.register((any Store).self, lifetime: .context) { try await DiskStore.open() }
+      let screen = FirstScreen().attached(to: AppContext)
+      screen.start()
+      // Nothing has been awaited so far.
+      #expect(screen.settings.theme == "dark")
+      let before = Observed { screen.notes == nil }
+      #expect(before.value)
+      await screen.starting?.value
+      #expect(screen.notes?.store.notes == ["Tea", "Milk"] && screen.failure == nil)
+      await before.change()
+    }
+
+    @Test(.leakAudit) func aStartThatFailsIsRepeated() async throws {
+      let calls = Atomic(0)
+      AppContext.register(lifetime: .context) { Settings() }
+      AppContext.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
+      AppContext.register((any Store).self, lifetime: .context) { () async throws -> any Store in
+        if calls.add(1, ordering: .relaxed).newValue == 1 { throw Offline() }
+        return DiskStore()
+      }
+      let screen = FirstScreen().attached(to: AppContext)
+      screen.start()
+      await screen.starting?.value
+      let error = try #require(screen.failure as? UDIWarmUpError)
+      #expect(error.failures.map { $0.error is Offline } == [true] && screen.notes == nil)
+      let timeline = AppContext.link(Timeline.self)
+      #expect(timeline != nil)
+      screen.start()
+      await screen.starting?.value
+      #expect(screen.failure == nil && screen.notes?.store.notes == ["Tea", "Milk"])
+      #expect(AppContext.link(Timeline.self) === timeline)
+    }
+  }
+
+  // MARK: - A screen
+
+  @MainActor @Suite(.timeLimit(.minutes(1))) struct AScreen {
+    @Test(.leakAudit) @MainActor func titleFollowsTheSession() {
+      AppContext.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
+      expectNeedsAreMet(by: NotesScreen.self)
+      let screen = NotesScreen().attached(to: AppContext)
+      #expect(screen.title == "Log in")
+      let session = FakeSession(user: "Ann")
+      AppContext.bind(session, as: (any Session).self)
+      #expect(screen.title == "Ann: 1 notes")
+      AppContext.unbind((any Session).self)
+      #expect(screen.title == "Log in")
+    }
+
+    @Test(.leakAudit) func aViewIsTold() async {
+      AppContext.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
+      let screen = NotesScreen().attached(to: AppContext)
+      let (before, session) = (Observed { screen.title }, FakeSession(user: "Ann"))
+      AppContext.bind(session, as: (any Session).self)
+      await before.change()
+      let during = Observed { screen.title }
+      #expect(during.value == "Ann: 1 notes")
+      AppContext.unbind((any Session).self)
+      await during.change()
+    }
+  }
+
+  // MARK: - A session
+
+  @Suite(.timeLimit(.minutes(1))) struct ASession {
+    private let home = UDIContext(tag: "App")
+
+    private func logIn() async throws -> UDIContext {
+      let scope = try await home.makeScope(tag: "session") { scope in
+        scope.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
+        try await scope.warmUp()
+        let session = LiveSession(user: "Ann")
+        scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
+      }
+      return scope
+    }
+
+    @Test func itIsFollowedFromOutside() async throws {
+      let screen = TitleBar().attached(to: try home.makeChild(tag: "screen"))
+      let (titles, continuation) = AsyncStream.makeStream(of: String.self)
+      let show: @Sendable (String) -> Void = { continuation.yield($0) }
+      let following = Task {
+        for await sessions in screen.updates(ofAll: (any Session).self) {
+          show(sessions.isEmpty ? "Log in" : "Log out")
+        }
+      }
+      var shown = titles.makeAsyncIterator()
+      #expect(await shown.next() == "Log in")
+      let scope = try await logIn()
+      while await shown.next() != "Log out" {}
+      #expect(scope.link(Timeline.self) != nil)
+      try await scope.close(because: LogOut())
+      #expect(home.linkAll((any Session).self).isEmpty)
+      while await shown.next() != "Log in" {}
+      following.cancel()
+      await following.value
+    }
+
+    @Test(arguments: [false, true]) func aLogInThatFailsLeavesNothing(isCancelled: Bool) async throws {
+      let home = home
+      let closed = Mutex(0)
+      let (reached, reaches) = AsyncStream.makeStream(of: Void.self)
+      let (never, _) = AsyncStream.makeStream(of: Void.self)
+      let attempt = Task {
+        try await home.makeScope(tag: "session") { scope in
+          scope.provide(Token()) { _ in closed.withLock { $0 += 1 } }
+          scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
+          scope.register(Timeline.self, lifetime: .context) { () async throws -> Timeline in
+            reaches.finish()
+            if isCancelled { for await _ in never {} }
+            throw Offline()
+          }
+          try await scope.warmUp()
+        }
+      }
+      for await _ in reached {}
+      if isCancelled {
+        attempt.cancel()
+        await #expect(throws: CancellationError.self) { try await attempt.value }
+      } else {
+        let error = await #expect(throws: UDIWarmUpError.self) { try await attempt.value }
+        #expect(error?.failures.first?.error is Offline)
+      }
+      #expect(home.children.isEmpty && home.linkAll((any Session).self).isEmpty)
+      #expect(closed.withLock { $0 } == 1)
+      // The tag is free.
+      let scope = try await logIn()
+      #expect(scope.tag == "session")
+      try await scope.close()
+    }
+
+    @Test func noSessionBeginsIfTheAppIsClosedMeanwhile() async throws {
+      let home = home
+      await #expect(throws: (any Error).self) {
+        try await home.makeScope(tag: "session") { scope in try await home.close() }
+      }
+    }
+
+    @Test func twoAreThereAtOnce() async throws {
+      let scope = try await logIn()
+      let other = try await home.makeScope(tag: "session") { scope in
+        scope.provide(LiveSession(user: "Bob"), as: (any Session).self)
+      }
+      #expect(scope.tag == "session" && other.tag != "session")
+      #expect(Set(home.linkAll((any Session).self).map(\.user)) == ["Ann", "Bob"])
+      try await other.close()
+      #expect(home.linkAll((any Session).self).map(\.user) == ["Ann"])
+      try await scope.close()
+    }
+
+    @Test func itIsClosedFirst() async throws {
+      let home = home
+      let seen = Mutex<[Bool]>([])
+      let scope = try await home.makeScope(tag: "session") { scope in
+        scope.provide(1) { _ in seen.withLock { $0.append(home.linkAll((any Session).self).isEmpty) } }
+        let session = LiveSession(user: "Ann")
+        scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
+      }
+      try await scope.close()
+      #expect(seen.withLock { $0 } == [true])
+    }
+
+    @Test func aLogOutRevokesTheToken() async throws {
+      for isLogOut in [false, true] {
+        let scope = try home.makeScope(tag: "session")
+        scope.provide(Token()) { token in
+          if case .closed(because: is LogOut) = UDIEnding.current { token.revoke() }
+        }
+        let token = try scope.require(Token.self)
+        if isLogOut { try await scope.close(because: LogOut()) } else { try await scope.close() }
+        #expect(token.isRevoked.load(ordering: .relaxed) == isLogOut)
+      }
+    }
+
+    @MainActor @Observable final class SessionScreen: @MainActor UDIFinalObject {
+      @ObservationIgnored let _attachedContext = UDIAttachment()
+      @ObservationIgnored @Required var store: any Store
+      @ObservationIgnored @Required var required: Token
+      @ObservationIgnored @Linked var linked: Token?
+      @ObservationIgnored @Followed var followed: Token?
+    }
+    @MainActor final class LateScreen: @MainActor UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Required var store: any Store
+      @Followed var followed: Token?
+    }
+
+    /// The table of what screens see.
+    @Test @MainActor func aScreenIsOpenDuringALogOutAndAnotherOpens() async throws {
+      let (reached, closer) = AsyncStream.makeStream(of: Void.self)
+      let (released, test) = AsyncStream.makeStream(of: Void.self)
+      home.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
+      let scope = try await logIn()
+      scope.provide(Token())
+      scope.provide(1) { _ in
+        closer.finish()
+        for await _ in released {}
+      }
+      scope.register(Settings.self, lifetime: .context) { Settings() }
+      let token = try scope.require(Token.self)
+      let screen = SessionScreen().attached(to: scope)
+      #expect(screen.linked === token && screen.followed === token)
+      let followed = Observed { screen.followed != nil }
+
+      let account = ClosingFromAButton.Account(scope: scope)
+      account.logOut()
+      for await _ in reached {}
+      // What has not been closed is found, but nothing is made.
+      #expect(screen.followed === token)
+      let late = LateScreen().attached(to: scope)
+      let during = Observed { late.followed != nil }
+      #expect(during.value && late.store.notes == ["Tea"])
+      let error = #expect(throws: UDILinkError.self) { try screen.require(Settings.self) }
+      #expect(error?.cause == .contextClosed(fullPath: ["App", "session"]))
+      test.finish()
+      await account.loggingOut?.value
+
+      #expect(account.failure == nil)
+      await followed.change()
+      await during.change()
+      #expect(screen.followed == nil && late.followed == nil && late.store.notes == ["Tea"])
+      #expect(screen.required === token && screen.linked === token)
+      let lateError = #expect(throws: UDILinkError.self) { try late.require(Token.self) }
+      #expect(lateError?.cause == .contextClosed(fullPath: ["session"]))
+      #expect(LateScreen().attached(to: scope).followed == nil)
+    }
+  }
+
+  // MARK: - Closing from a button
+
+  @MainActor @Suite(.timeLimit(.minutes(1))) struct ClosingFromAButton {
+    private let context = UDIContext(tag: "App")
+
+    @MainActor @Observable final class Account {
+      let scope: UDIContext
+      private(set) var loggingOut: Task<Void, Never>?
+      private(set) var failure: (any Error)?
+      init(scope: UDIContext) { self.scope = scope }
+
+      func logOut() {
+        loggingOut =
+          loggingOut
+          ?? Task {
+            do { try await scope.close(because: LogOut(), within: .seconds(5)) } catch { failure = error }
+          }
+      }
+    }
+
+    @Test func theModelKeepsTheTask() async throws {
+      let scope = try context.makeScope(tag: "session")
+      let closed = Mutex(0)
+      scope.provide("a") { _ in closed.withLock { $0 += 1 } }
+      scope.provide(1) { _ in throw Offline() }
+      let account = Account(scope: scope)
+      account.logOut()
+      let first = account.loggingOut
+      account.logOut()
+      #expect(account.loggingOut == first)
+      await account.loggingOut?.value
+      #expect((account.failure as? UDICloseError)?.failures.map { $0.error is Offline } == [true])
+      #expect(closed.withLock { $0 } == 1 && context.children.isEmpty)
+    }
+
+    @Test func closingGoesOnIfTheTaskIsCancelled() async throws {
+      let scope = try context.makeScope(tag: "session")
+      let closed = Mutex(0)
+      scope.provide(1) { _ in closed.withLock { $0 += 1 } }
+      let account = Account(scope: scope)
+      account.logOut()
+      account.loggingOut?.cancel()
+      await account.loggingOut?.value
+      #expect(account.failure == nil && closed.withLock { $0 } == 1 && context.children.isEmpty)
+    }
+
+    @Test func anErrorThatIsDroppedIsToldToNobody() async throws {
+      let told = Mutex(0)
+      let scope = try context.makeScope(tag: "session")
+      scope.provide(1) { _ in throw Offline() }
+      await withReporter(UDIReporter { _ in told.withLock { $0 += 1 } }) {
+        await Task { try? await scope.close() }.value
+      }
+      #expect(told.withLock { $0 } == 0 && context.children.isEmpty)
+    }
+  }
+
+  // MARK: - Windows
+
+  final class BrowserWindow {
+    let scope: UDIContext
+    init(number: Int) throws { scope = try AppContext.makeScope(tag: "window \(number)") }
+    deinit { scope.removeFromParent() }
+  }
+
+  struct Windows {
+    @Test(.ownAppContext) func windowsAndTabs() throws {
+      var window: BrowserWindow? = try BrowserWindow(number: 1)
+      if let window {
+        let tab = try window.scope.makeChild(tag: "tab 1")
+        let other = try window.scope.makeChild(tag: "tab 2")
+        tab.provide(Settings())
+        #expect(window.scope.link(Settings.self) != nil && other.link(Settings.self) == nil)
+        #expect(AppContext.link(Settings.self) == nil)
+        let closed = try window.scope.makeScope(tag: "tab 3")
+        closed.provide(Token())
+        #expect(window.scope.link(Token.self) == nil)
+      }
+      window = nil
+      #expect(AppContext.children.isEmpty)
+    }
+  }
+}

@@ -1,0 +1,394 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import UDI
+import UDIInspector
+import UDITesting
+
+// The code in the section "A server" of "Recipes": `.ci/articles` compares it with the article.
+
+enum ServerRecipes {
+  nonisolated struct Broken: Error {}
+
+  nonisolated final class Journal: Sendable {
+    private let lines = Mutex<[String]>([])
+    var all: [String] { lines.withLock { $0 } }
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+  }
+
+  nonisolated struct User: Sendable { let name: String }
+  nonisolated final class RequestLog: Sendable {
+    static let flushed = Mutex<[String]>([])
+    private let user: User
+    private let lines = Mutex<[String]>([])
+    init(user: User) { self.user = user }
+    func add(_ line: String) { lines.withLock { $0.append("\(user.name): \(line)") } }
+    func flush() {
+      let lines = lines.withLock { $0 }
+      Self.flushed.withLock { $0 += lines }
+    }
+  }
+  nonisolated final class Handler: UDIFinalObject, Sendable {
+    let _attachedContext = UDIAttachment()
+    func answer() throws -> String {
+      try require(RequestLog.self).add("answered")
+      return "Hello, \(try require(User.self).name)"
+    }
+  }
+
+  nonisolated final class Transaction: Sendable {
+    private let journal: Journal
+    init(journal: Journal) { self.journal = journal }
+    func run(_ statement: String) async throws {}
+    func commit() async throws { journal.add("committed") }
+    func rollBack() async { journal.add("rolled back") }
+  }
+  nonisolated protocol Database: Sendable { func begin() async throws -> Transaction }
+  nonisolated struct MemoryDatabase: Database {
+    let journal: Journal
+    func begin() async throws -> Transaction { Transaction(journal: journal) }
+  }
+
+  actor JobQueue {
+    private(set) var isFlushed = false
+    private var stopping: CheckedContinuation<Void, any Error>?
+    func run() async throws { try await withCheckedThrowingContinuation { stopping = $0 } }
+    func fail() async {
+      while stopping == nil { await Task.yield() }
+      stopping?.resume(throwing: Broken())
+    }
+    func flush() { isFlushed = true }
+  }
+
+  // MARK: - Requests
+
+  struct Requests {
+    let root = UDIContext(tag: "Server")
+
+    // In the Swift 5 mode, no initialiser is `Sendable` without this feature.
+    #if hasFeature(InferSendableFromCaptures)
+      @Test func services() async throws {
+        root.register(lifetime: .scope, using: RequestLog.init(user:), onClose: { $0.flush() })
+        let root = root
+        func handle(_ request: UDIContext) async throws -> String {
+          #expect(root.link(User.self) == nil)
+          return try Handler().attached(to: request).answer()
+        }
+        let answer = try await root.withScope(tag: "request") { request in
+          request.provide(User(name: "Ann"))
+          return try await handle(request)
+        }
+        #expect(answer == "Hello, Ann" && RequestLog.flushed.withLock { $0 } == ["Ann: answered"])
+        #expect(root.children.isEmpty)
+      }
+
+      @Test func check() async throws {
+        root.register(lifetime: .scope, using: RequestLog.init(user:))
+        root.register(Transaction.self, lifetime: .scope) { context in
+          try await context.obtain((any Database).self).begin()
+        }
+        let root = root
+        func check() async throws {
+          let unmet = await root.withScope(tag: "sample") { sample in
+            sample.provide(User(name: "sample"))
+            return root.unmetNeeds()
+          }
+          guard unmet.failures.isEmpty else { throw unmet }
+          #expect(unmet.unchecked.count == 1)
+        }
+        try await check()
+        root.register(lifetime: .context, using: Notifier.init(database:))
+        let unmet = await #expect(throws: UDIUnmetNeeds.self) { try await check() }
+        #expect(unmet?.failures.count == 1 && unmet?.description.contains("Database") == true)
+        #expect(root.children.isEmpty)
+      }
+
+      nonisolated struct Notifier: Sendable { let database: any Database }
+    #endif
+
+    @Test func aTransaction() async throws {
+      let journal = Journal()
+      root.provide(MemoryDatabase(journal: journal), as: (any Database).self)
+      root.register(Transaction.self, lifetime: .scope) { context in
+        try await context.obtain((any Database).self).begin()
+      } onClose: { transaction in
+        if case .returned = UDIEnding.current { return }
+        await transaction.rollBack()
+      }
+      await #expect(throws: Broken.self) {
+        try await root.withScope(tag: "request") { scope in
+          _ = try await scope.obtain(Transaction.self)
+          throw Broken()
+        }
+      }
+      #expect(journal.all == ["rolled back"])
+      try await root.withScope(tag: "request") { scope in
+        let transaction = try await scope.obtain(Transaction.self)
+        try await transaction.run("…")
+        try await transaction.commit()
+      }
+      #expect(journal.all == ["rolled back", "committed"])
+      // Closed in the middle.
+      try await root.withScope(tag: "request") { scope in
+        _ = try await scope.obtain(Transaction.self)
+        try await root.close()
+      }
+      #expect(journal.all == ["rolled back", "committed", "rolled back"])
+    }
+  }
+
+  nonisolated struct ServerModule: UDIModule {
+    func register(in context: UDIContext) {
+      context.register(lifetime: .scope) { context in
+        try RequestLog(user: context.require())
+      } onClose: { log in
+        log.flush()
+      }
+    }
+  }
+
+  struct RequestTests {
+    @Test(.ownAppContext { $0.install(ServerModule()) })
+    func requestsFindWhatTheyNeed() async throws {
+      try AppContext.makeScope(tag: "sample").provide(User(name: "sample"))
+      await expectEverythingIsMade()
+      try await AppContext.close()
+    }
+  }
+
+  // MARK: - Services that run
+
+  struct Running {
+    @Test func untilTheEnd() async throws {
+      let root = UDIContext(tag: "root")
+      @Sendable func run() async throws {
+        root.register(JobQueue.self, lifetime: .context) {
+          JobQueue()
+        } onClose: { queue in
+          await queue.flush()
+        }.running { queue in
+          try await queue.run()
+        }
+        try await root.warmUp()
+        try await root.untilClosed()
+      }
+      // A failure is reported if it comes before the program waits.
+      try await withReporter(.silent) {
+        let program = Task { try await run() }
+        while root.link(JobQueue.self) == nil { await Task.yield() }
+        let queue = try root.require(JobQueue.self)
+        await queue.fail()
+        await #expect(throws: UDIFailure.self) { try await program.value }
+        try await root.close()
+        #expect(await queue.isFlushed)
+      }
+    }
+  }
+
+  // MARK: - SIGTERM
+
+  nonisolated struct Request: Sendable {
+    let name: String
+    let reply: @Sendable (String) -> Void
+  }
+
+  nonisolated static func serve(_ root: UDIContext, with server: Server, limit: Duration = .seconds(10)) async throws {
+    signal(SIGTERM, SIG_IGN)
+    let front = try root.makeChild(tag: "front")
+    let serving = Task {
+      try await root.warmUp()
+      front.provide(server).running { await $0.run() }
+      try await root.untilClosed()
+    }
+    let signals = DispatchSource.makeSignalSource(signal: SIGTERM)
+    signals.setEventHandler { serving.cancel() }
+    signals.activate()
+
+    var failures: [any Error] = []
+    do { try await serving.value } catch is CancellationError {} catch { failures.append(error) }
+    do { try await front.close(within: limit) } catch { failures.append(error) }
+    do { try await root.close(within: limit) } catch { failures.append(error) }
+    signals.cancel()
+    if let first = failures.first { throw first }
+  }
+
+  nonisolated final class Server: Sendable {
+    private let (requests, inlet) = AsyncStream.makeStream(of: Request.self)
+    private let answer: @Sendable (Request) async -> Void
+    init(answer: @escaping @Sendable (Request) async -> Void) { self.answer = answer }
+
+    /// Returns whether the request will be answered.
+    func take(_ request: Request) -> Bool {
+      if case .enqueued = inlet.yield(request) { true } else { false }
+    }
+
+    func run() async {
+      await withTaskCancellationHandler {
+        // A task of its own is not cancelled, and neither are the requests.
+        await Task {
+          await withDiscardingTaskGroup { group in
+            for await request in requests { group.addTask { await self.answer(request) } }
+          }
+        }.value
+      } onCancel: {
+        inlet.finish()
+      }
+    }
+  }
+
+  /// A server whose requests wait until they may go on. Each test has one in a process of its own, because signals are the
+  /// process's.
+  nonisolated final class Trial: Sendable {
+    let root = UDIContext(tag: "root")
+    let journal = Journal()
+    let server: Server
+    let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+    let goOn: AsyncStream<Void>.Continuation
+
+    init() {
+      let (root, journal, begins) = (root, journal, begins)
+      let (mayGoOn, goOn) = AsyncStream.makeStream(of: Void.self)
+      self.goOn = goOn
+      root.register((any Database).self, lifetime: .context) { () async in
+        MemoryDatabase(journal: journal)
+      } onClose: { _ in
+        journal.add("database closed")
+      }
+      root.register(Transaction.self, lifetime: .scope) { context in
+        try await context.obtain((any Database).self).begin()
+      }
+      server = Server { request in
+        await root.withScope(tag: "request") { scope in
+          begins.finish()
+          for await _ in mayGoOn {}
+          // Made only now.
+          let transaction = try? await scope.obtain(Transaction.self)
+          request.reply("\(request.name) \(transaction == nil ? "finds nothing" : "is answered")")
+        }
+      }
+    }
+
+    func take(_ name: String) -> Bool {
+      let journal = journal
+      return server.take(Request(name: name) { journal.add($0) })
+    }
+
+    /// Sends signals until the server takes no more requests: the first ones may be ignored, before it waits for them.
+    func stop() async {
+      while server.take(Request(name: "") { _ in }) {
+        kill(getpid(), SIGTERM)
+        await Task.yield()
+      }
+    }
+  }
+
+  struct Signals {
+    @Test func requestsThatHaveBegunAreAnswered() async {
+      await #expect(processExitsWith: .success) {
+        let trial = Trial()
+        let serving = Task { try await serve(trial.root, with: trial.server) }
+        precondition(trial.take("The first"))
+        for await _ in trial.begun {}
+        await trial.stop()
+        precondition(!trial.take("Too late"))
+        precondition(trial.root.link((any Database).self) != nil && trial.journal.all.isEmpty)
+        trial.goOn.finish()
+        try await serving.value
+        let lines = trial.journal.all
+        precondition(lines.first == "The first is answered" && lines.last == "database closed", "\(lines)")
+        precondition(trial.root.link((any Database).self) == nil)
+      }
+    }
+
+    @Test func aRequestThatHangsIsLeftBehind() async {
+      await #expect(processExitsWith: .success) {
+        let trial = Trial()
+        let serving = Task { try await serve(trial.root, with: trial.server, limit: .milliseconds(10)) }
+        precondition(trial.take("The first"))
+        for await _ in trial.begun {}
+        await trial.stop()
+        let result = await serving.result
+        guard case .failure(let error) = result, let error = error as? UDICloseError else { fatalError("\(result)") }
+        precondition(error.failures.map { $0.error as? UDIUntimelyEnd } == [.notInTime], "\(error)")
+        precondition("\(error)".contains("Server"), "\(error)")
+        precondition(trial.journal.all == ["database closed"], "\(trial.journal.all)")
+        trial.goOn.finish()
+        while trial.journal.all.count == 1 { await Task.yield() }
+        precondition(trial.journal.all.last == "The first finds nothing", "\(trial.journal.all)")
+      }
+    }
+
+    @Test func whatCannotBeMadeEndsTheProgramBeforeARequest() async {
+      await #expect(processExitsWith: .success) {
+        let trial = Trial()
+        trial.root.register(JobQueue.self, lifetime: .context) { () async throws -> JobQueue in throw Broken() }
+        precondition(trial.take("The first"))
+        do {
+          try await serve(trial.root, with: trial.server)
+          preconditionFailure("It is not noticed")
+        } catch { precondition(error is UDIWarmUpError, "\(error)") }
+        precondition(trial.journal.all == ["database closed"], "\(trial.journal.all)")
+      }
+    }
+
+    @Test func whatFailsEndsTheProgram() async {
+      await #expect(processExitsWith: .success) {
+        let trial = Trial()
+        let queue = JobQueue()
+        trial.root.provide(queue).running { try await $0.run() }
+        let serving = Task { try await serve(trial.root, with: trial.server) }
+        precondition(trial.take("The first"))
+        for await _ in trial.begun {}
+        trial.goOn.finish()
+        await queue.fail()
+        let result = await serving.result
+        guard case .failure(let error) = result, let error = error as? UDIFailure else { fatalError("\(result)") }
+        precondition(error.error is Broken, "\(error)")
+        precondition(trial.journal.all == ["The first is answered", "database closed"], "\(trial.journal.all)")
+      }
+    }
+
+    @Test func theSignalMayComeDuringTheStart() async {
+      await #expect(processExitsWith: .success) {
+        let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+        let (never, _) = AsyncStream.makeStream(of: Void.self)
+        let trial = Trial()
+        trial.root.register(JobQueue.self, lifetime: .context) { () async throws -> JobQueue in
+          begins.finish()
+          for await _ in never {}
+          throw CancellationError()
+        }
+        let hasEnded = Atomic(false)
+        let serving = Task {
+          defer { hasEnded.store(true, ordering: .relaxed) }
+          try await serve(trial.root, with: trial.server)
+        }
+        for await _ in begun {}
+        while !hasEnded.load(ordering: .relaxed) {
+          kill(getpid(), SIGTERM)
+          await Task.yield()
+        }
+        try await serving.value
+        precondition(trial.root.link((any Database).self) == nil)
+      }
+    }
+
+    @Test func nothingIsLeft() async {
+      await #expect(processExitsWith: .success) {
+        weak var root: UDIContext?
+        do {
+          let trial = Trial()
+          root = trial.root
+          let serving = Task { try await serve(trial.root, with: trial.server) }
+          precondition(trial.take("The first"))
+          trial.goOn.finish()
+          for await _ in trial.begun {}
+          await trial.stop()
+          try await serving.value
+        }
+        while root != nil { await Task.yield() }
+      }
+    }
+  }
+}
