@@ -42,7 +42,9 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == OwnAppContextTrait {
   /// Gives each test its own `AppContext` and its own reporter, so that tests can run in parallel and bind under the
-  /// same keys. Each misuse of the library during the test is recorded as an issue of the test.
+  /// same keys. Each misuse of the library during the test is recorded as an issue of the test. Misuse by a task that
+  /// has no task-local values, such as the operation of a service, is recorded when the test has run, once if it is the
+  /// same.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }

@@ -77,6 +77,53 @@ struct LeakedContextTests {
         """)
   }
 
+  @Test("A task that goes on is one leak: what it holds, and with that the context and what the context owns")
+  func heldByATask() async {
+    let (values, end) = AsyncStream.makeStream(of: Void.self)
+    var task: Task<Void, Never>?
+    let found = await leaks { () async in
+      AppContext.provide(TickingClock(), as: (any Clock).self)
+      let guest = Guest().attached(to: AppContext)
+      task = Task {
+        for await _ in values {}
+        withExtendedLifetime(guest) {}
+      }
+    }
+    end.finish()
+    await task?.value
+    #expect(found.map(\.className) == ["Guest"])
+    #expect(found.first?.held.map(\.className) == ["TickingClock", "UDIContext"], "\(found)")
+    #expect(
+      found.first?.description.hasSuffix(
+        """
+        Who holds one of them? Perhaps a task does: one that began during the audit is still running. It keeps 2 other \
+        objects alive: 1 TickingClock, 1 UDIContext.
+        """) == true, "\(found)")
+  }
+
+  @Test("If a task that goes on holds only its context, that is a leak only because of what the context owns")
+  func contextHeldByATask() async {
+    for owns in [false, true] {
+      let (values, end) = AsyncStream.makeStream(of: Void.self)
+      var task: Task<Void, Never>?
+      let found = await leaks { () async in
+        if owns { AppContext.provide(TickingClock(), as: (any Clock).self) }
+        task = Task { for await _ in values {} }
+      }
+      end.finish()
+      await task?.value
+      #expect(
+        found.map(\.description)
+          == (owns
+            ? [
+              """
+              The context "App" is still alive. A task that began during the audit is still running, and holds it. It \
+              keeps another object alive: 1 TickingClock.
+              """
+            ] : []))
+    }
+  }
+
   @Test("Contexts are seen that the task makes wherever, and that others make in the tree")
   func elsewhere() async throws {
     let foreign = UDIContext(tag: "foreign")

@@ -37,6 +37,22 @@ import UDITesting
     #expect(await misuse { () async in owned?.bind(Basket(), as: (any Cart).self) }.count == 1)
   }
 
+  @Test("Misuse by a task without task-local values is an issue of the test, once, when the test's code ends")
+  func misuseByADetachedTask() async throws {
+    let owned = orphan()
+    let line = #line + 6
+    let found = try await issues {
+      await withOwnAppContext {
+        let reporter = UDIReporter.current
+        await Task.detached {
+          #expect(Test.current == nil)
+          withReporter(reporter) { for _ in 0..<3 { owned?.bind(Basket(), as: (any Cart).self) } }
+        }.value
+      }
+    }
+    #expect(found.map(\.sourceLocation?.line) == [line])
+  }
+
   /// An object whose context is gone.
   private func orphan() -> Basket? {
     let owner = UDIContext(tag: "owner")

@@ -29,7 +29,7 @@ extension BindingAudit {
       for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
       // If tasks that are still running hold the context that was made for the audit, that is no leak by itself. But
       // what only this context holds is not described as leaks of their own.
-      let heldByTasks = unsafe rootHolder == nil ? [] : all.filter { $0.id == newRoot }
+      let heldByTasks = unsafe rootHolder == nil ? [] : all.filter { unsafe $0.id == newRoot }
       let described = (reported + (reported.isEmpty ? [] : heldByTasks)).map { subject in
         var subject = subject
         subject.areTasksRunning = !heldByTasks.isEmpty

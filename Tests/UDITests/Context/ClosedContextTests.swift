@@ -62,6 +62,14 @@ import UDIInspector
     }
   }
 
+  @Test("`withScope` says that its scope is closed, since its operation runs")
+  func closedScope() async throws {
+    let context = UDIContext(tag: "context")
+    try await context.close()
+    let (hasRun, reports) = await MisuseLog.during { await context.withScope(tag: "late") { _ in true } }
+    #expect(hasRun && reports.first?.message.hasPrefix("withScope made a closed scope, because") == true, "\(reports)")
+  }
+
   private struct Module: UDIModule {
     func register(in context: UDIContext) { Issue.record("it is not asked") }
   }
