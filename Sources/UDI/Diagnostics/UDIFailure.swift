@@ -25,15 +25,13 @@ extension UDIFailure: CustomStringConvertible {
 
   private var dependency: String { spelled("\(describeKey(typeName, name)) in \(quoted(fullPath))") }
 
-  /// The error, without what needed the dependency: two dependencies may lack the same one.
-  private var cause: String { (error as? UDILinkError)?.explanation.decision ?? "\(error)" }
-
   /// The number of failures, and each error once, with all dependencies that have failed because of it.
   ///
   /// - Parameter what: What is wrong with the dependencies.
   package static func describe(_ failures: [UDIFailure], _ what: String) -> String {
     if failures.count == 1 { return spelled("One dependency \(what): \(failures[0].description)") }
-    let causes = failures.map(\.cause)
+    // Without what needed the dependency: two dependencies may lack the same one.
+    let causes = failures.map { ($0.error as? UDILinkError)?.explanation.decision ?? "\($0.error)" }
     var lines = [spelled("\(failures.count) dependencies \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
       // All lines of a description are indented like its first one.

@@ -53,7 +53,8 @@ private final class Untouched: P3, P4 {
     #expect(result.failures.isEmpty && result.description == "All needs are met.")
     // What the closure looks up is not known.
     #expect(
-      result.unchecked.map(\.description) == ["UDITests.(private).P1 in \"root\", at UDITests/UnmetNeedsTests.swift:\(line)"])
+      result.unchecked.map(\.description)
+        == ["UDITests.(private).P1 in \"root\", at UDITests/UnmetNeedsTests.swift:\(line)"])
     withExtendedLifetime(bound) {}
   }
 

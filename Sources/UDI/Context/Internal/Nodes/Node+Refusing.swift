@@ -5,22 +5,20 @@ extension Node {
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
-    reportClosed(spelled("\(verb) did nothing for"), of: entry.key.description, at: entry.site, &garbage)
+    reportClosed(spelled("\(verb) did nothing for \(entry.key.description)"), at: entry.site, &garbage)
   }
 
   /// If the context is being closed or is closed, reports what a verb did instead of its work.
   ///
-  /// - Parameters:
-  ///   - event: The verb and what it did: "bind did nothing for".
-  ///   - what: What it did that for or to.
+  /// - Parameter event: What happened, as the beginning of a sentence: "bind did nothing for P".
   @inline(never)
-  func reportClosed(_ event: String, of what: String, at site: UDICallSite, _ garbage: inout Garbage) {
+  func reportClosed(_ event: String, at site: UDICallSite = UDICallSite("", 0), _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
     garbage.add(
       LateCall.report(.contextClosed, at: site) {
         """
-        \(event) \(what), because the context \(quoted(path)) is closed, or is being closed. Keep the \
+        \(event), because the context \(quoted(path)) is closed, or is being closed. Keep the \
         context open for as long as it is used.
         """
       })
