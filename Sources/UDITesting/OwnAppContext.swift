@@ -129,7 +129,12 @@ nonisolated(nonsending) func withContext<Result>(
 ) async rethrows -> Result {
   let reports = ReportsOfTest(onMisuse)
   defer { reports.end() }
-  if let present { return try await withReporter(reports.reporter) { try await operation(present, nil) } }
+  if let present {
+    return try await withReporter(reports.reporter) {
+      defer { reports.noteEnd(of: present) }
+      return try await operation(present, nil)
+    }
+  }
   return try await withReporter(reports.reporter) {
     // The context is made in this block and ends in it, so that what has not been closed is reported to this
     // operation's reporter. The context ends on the main actor, because objects of the main actor that the context owns
@@ -138,7 +143,10 @@ nonisolated(nonsending) func withContext<Result>(
     do {
       let result = try await OwnContext.$around.withValue(own) {
         try await withAppContext(own.context) {
-          try await OwnContext.$inside.withValue(own) { try await operation(own.context, own) }
+          try await OwnContext.$inside.withValue(own) {
+            defer { reports.noteEnd(of: own.context) }
+            return try await operation(own.context, own)
+          }
         }
       }
       await releaseOnMainActor(consume own)
@@ -197,6 +205,13 @@ private final class ReportsOfTest: Sendable {
       if waiting?.contains(misuse) == false { waiting?.append(misuse) }
       return waiting != nil
     }
+  }
+
+  /// Notes that the operation has ended. If it has closed its context, what has failed there was thrown, too: by
+  /// `untilClosed`, although nobody may have awaited that at first, or by `close`.
+  func noteEnd(of context: UDIContext) {
+    if !context.isClosed { return }
+    waiting.withLock { waiting in waiting?.removeAll { $0.kind == .operationFailed } }
   }
 
   func end() {

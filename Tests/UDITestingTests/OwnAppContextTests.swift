@@ -53,6 +53,32 @@ import UDITesting
     #expect(found.map(\.sourceLocation?.line) == [line])
   }
 
+  @Test("An operation that fails is an issue, unless the test closes the context, which throws the failure")
+  func failedOperation() async throws {
+    struct Failure: Error {}
+    for closes in [false, true] {
+      let line = #line + 8
+      let found = try await issues {
+        await withOwnAppContext {
+          let (reporter, hasFailed) = (UDIReporter.current, Signal())
+          let mine = UDIReporter {
+            reporter.forward($0)
+            hasFailed.give()
+          }
+          AppContext.register((any Clock).self, lifetime: .context) { TickingClock() }.running { _ in throw Failure() }
+          await withReporter(mine) {
+            _ = AppContext.link((any Clock).self)
+            await hasFailed.wait()
+          }
+          if !closes { return }
+          await #expect(throws: UDIFailure.self) { try await AppContext.untilClosed() }
+          try? await AppContext.close()
+        }
+      }
+      #expect(found.map(\.sourceLocation?.line) == (closes ? [] : [line, line]), "\(found.map(\.text))")
+    }
+  }
+
   /// An object whose context is gone.
   private func orphan() -> Basket? {
     let owner = UDIContext(tag: "owner")

@@ -158,7 +158,8 @@ private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) ->
   var traces = LeakTraces(to: objects, from: known)
   return traces.causes().compactMap { position, held in
     if leaked[position].isHeldByTasks, held.isEmpty { return nil }
-    return UDILeak(leaked[position], trace: traces.trace(of: objects[position]), held: held.map { UDILeak(leaked[$0]) })
+    let held = held.map { leaked[$0] }.filter { !$0.isHeldByTasks }.map { UDILeak($0) }
+    return UDILeak(leaked[position], trace: traces.trace(of: objects[position]), held: held)
   }
 }
 
