@@ -29,7 +29,7 @@ nonisolated(nonsending) public func expectNoGrowth(
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows {
   var growth = Growth()
-  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: recordAsIssue) { context, own in
+  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: nil) { context, own in
     let audit = BindingAudit()
     try await audit.watch(context, madeWith: own) {
       growth.start = Growth.counts(audit, context)
@@ -54,7 +54,7 @@ public func expectNoGrowth(
   rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, during operation: () throws -> Void
 ) rethrows {
   var growth = Growth()
-  try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: recordAsIssue) { context, own in
+  try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: nil) { context, own in
     let audit = BindingAudit()
     try audit.watch(context, madeWith: own) {
       for _ in 0..<max(3, rounds) {

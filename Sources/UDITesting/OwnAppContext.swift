@@ -28,7 +28,7 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     let present = OwnContext.isThat(of: test) ? AppContext : nil
-    try await withContext(present, onMisuse: recordAsIssue) { context, _ in
+    try await withContext(present, onMisuse: nil) { context, _ in
       try await TreeAttachment.attaching(context, to: test, testCase) {
         // What the block prepares, the test may replace.
         context.isBeingSetUp = true
@@ -42,9 +42,10 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 
 extension Trait where Self == OwnAppContextTrait {
   /// Gives each test its own `AppContext` and its own reporter, so that tests can run in parallel and bind under the
-  /// same keys. Each misuse of the library during the test is recorded as an issue of the test. Misuse by a task that
-  /// has no task-local values, such as the operation of a service, is recorded when the test has run, once if it is the
-  /// same.
+  /// same keys. Each misuse of the library during the test is recorded as an issue of the test. Misuse by the operation
+  /// of a service (`running`) is recorded when the test has run, and each only once: the operation has no task-local
+  /// values, so until then Swift Testing could not tell whose issue it is. Misuse by any other detached task goes to the
+  /// process's reporter.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
@@ -72,12 +73,12 @@ extension Trait where Self == OwnAppContextTrait {
 /// that is a misuse, too. To avoid it, end such an operation with `try await AppContext.close()`.
 ///
 /// - Parameters:
-///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withOwnAppContext<Result>(
-  onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
+  onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
   try await withContext(nil, onMisuse: onMisuse) { _, _ in try await operation() }
@@ -89,12 +90,12 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 /// too: where something has to be closed, use the asynchronous form.
 ///
 /// - Parameters:
-///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
 public func withOwnAppContext<Result>(
-  onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue, operation: () throws -> Result
+  onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil, operation: () throws -> Result
 ) rethrows -> Result {
   try withContext(nil, onMisuse: onMisuse) { _, _ in try operation() }
 }
@@ -124,7 +125,7 @@ final class OwnContext: Sendable {
 /// - Parameter operation: Called with the `AppContext` and, if that is new, with an object that is alive as long as any
 ///   task holds the context.
 nonisolated(nonsending) func withContext<Result>(
-  _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
+  _ present: UDIContext?, onMisuse: (@Sendable (UDIMisuse) -> Void)?,
   operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
 ) async rethrows -> Result {
   let reports = ReportsOfTest(onMisuse)
@@ -162,7 +163,7 @@ nonisolated(nonsending) func withContext<Result>(
 
 /// Runs a synchronous operation with its own reporter, in the given `AppContext` or, if none is given, in a new one.
 func withContext<Result>(
-  _ present: UDIContext?, onMisuse: @escaping @Sendable (UDIMisuse) -> Void,
+  _ present: UDIContext?, onMisuse: (@Sendable (UDIMisuse) -> Void)?,
   operation: (UDIContext, OwnContext?) throws -> Result
 ) rethrows -> Result {
   let reports = ReportsOfTest(onMisuse)
@@ -179,20 +180,25 @@ func withContext<Result>(
   }
 }
 
-/// Passes reports on. Those of code that has the test's reporter, but does not belong to the test for Swift Testing,
-/// are passed on when the test's code ends: the operation of a service, for example, runs without task-local values, and
-/// so its issue would be that of an unknown test.
+/// Passes reports on. The operation of a service has the test's reporter but no task-local values, so an issue that it
+/// recorded would be that of an unknown test. Such reports wait until the test's code has ended, and then become issues
+/// from the test's task. What is reported still later, because a task holds the tree, becomes an issue of no test.
 private final class ReportsOfTest: Sendable {
   private let onMisuse: @Sendable (UDIMisuse) -> Void
-  private let isInTest = Test.current != nil
+  /// Whether reports may have to wait.
+  private let recordsIssues: Bool
   /// The reports that wait for the end, each once; nil after it.
   private let waiting = Mutex<[UDIMisuse]?>([])
 
-  init(_ onMisuse: @escaping @Sendable (UDIMisuse) -> Void) { self.onMisuse = onMisuse }
+  /// - Parameter onMisuse: Called at once for each misuse; nil to record issues.
+  init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?) {
+    self.onMisuse = onMisuse ?? recordAsIssue
+    recordsIssues = onMisuse == nil && Test.current != nil
+  }
 
   var reporter: UDIReporter {
     UDIReporter { [self] misuse in
-      if isInTest, Test.current == nil, add(misuse) { return }
+      if recordsIssues, Test.current == nil, add(misuse) { return }
       onMisuse(misuse)
     }
   }

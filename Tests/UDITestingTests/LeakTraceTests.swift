@@ -139,7 +139,8 @@ struct LeakTraceTests {
       await Task.yield()
     }
     #expect(found.map(\.trace) == [nil])
-    #expect(found.first?.description.hasSuffix("one that began during the audit is still running.") == true, "\(found)")
+    let guess = "Perhaps a task that began during the audit and has not ended; or else a global or local variable"
+    #expect(found.first?.description.contains(guess) == true, "\(found)")
     signal.give()
     await expectNoLeaks {
       let model = Unchecked(Model().attached(to: AppContext))

@@ -96,8 +96,8 @@ struct LeakedContextTests {
     #expect(
       found.first?.description.hasSuffix(
         """
-        Who holds one of them? Perhaps a task does: one that began during the audit is still running. It keeps another \
-        object alive: 1 TickingClock.
+        Who holds one of them? Perhaps a task that began during the audit and has not ended; or else a global or local \
+        variable, a C library, or an object that is not in the tree. It keeps another object alive: 1 TickingClock.
         """) == true, "\(found)")
   }
 
@@ -117,8 +117,9 @@ struct LeakedContextTests {
           == (owns
             ? [
               """
-              The context "App" is still alive. A task that began during the audit is still running, and holds it. It \
-              keeps another object alive: 1 TickingClock.
+              The context "App" is still alive. Who holds it? Perhaps a task that began during the audit and has not \
+              ended; or else a global or local variable, a C library, or an object that is not in the tree. It keeps \
+              another object alive: 1 TickingClock.
               """
             ] : []))
     }

@@ -37,17 +37,21 @@ import UDITesting
     #expect(await misuse { () async in owned?.bind(Basket(), as: (any Cart).self) }.count == 1)
   }
 
-  @Test("Misuse by a task without task-local values is an issue of the test, once, when the test's code ends")
-  func misuseByADetachedTask() async throws {
+  @Test("Misuse by the operation of a service is an issue of the test, once, when the test's code ends")
+  func misuseByAService() async throws {
     let owned = orphan()
     let line = #line + 6
     let found = try await issues {
-      await withOwnAppContext {
-        let reporter = UDIReporter.current
-        await Task.detached {
+      try await withOwnAppContext {
+        let hasRun = Signal()
+        AppContext.provide(TickingClock(), as: (any Clock).self).running { _ in
           #expect(Test.current == nil)
-          withReporter(reporter) { for _ in 0..<3 { owned?.bind(Basket(), as: (any Cart).self) } }
-        }.value
+          for _ in 0..<3 { owned?.bind(Basket(), as: (any Cart).self) }
+          hasRun.give()
+          try await Task.sleep(for: .seconds(3600))
+        }
+        await hasRun.wait()
+        try await AppContext.close()
       }
     }
     #expect(found.map(\.sourceLocation?.line) == [line])

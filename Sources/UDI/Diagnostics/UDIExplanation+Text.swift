@@ -9,11 +9,10 @@ extension UDIExplanation: CustomStringConvertible {
 
   /// The objects and providers that have looked up the dependency, in one line; nil if none is known.
   private var need: String? {
-    if dependents.isEmpty { return nil }
     // At most four are named.
     let others = dependents.count - 4
     let names = dependents.prefix(4).map(\.phrase).joined(separator: ", ")
-    return spelled("Needed by \(names)\(others > 0 ? spelled(" and \(others) more") : "")")
+    return dependents.isEmpty ? nil : spelled("Needed by \(names)\(others > 0 ? spelled(" and \(others) more") : "")")
   }
 
   /// A sentence that says why the true cause might be a different one, which only records of removed bindings would
@@ -66,7 +65,7 @@ extension UDIExplanation: CustomStringConvertible {
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(describeArguments(wanted)) and got \(describeArguments(given))."
     case .argumentsNotHashable(let types):
-      "The provider of \(key) keeps an instance for each set of arguments, and \(describeArguments(types)) cannot be compared."
+      "The provider of \(key) keeps an instance for each set of arguments, and \(list(types)) cannot be compared."
     case .isolatedElsewhere(let actor):
       "The factory of \(key) belongs to \(actor). This lookup ran elsewhere, and nothing had been made yet."
     case .asynchronous(nil):
@@ -117,6 +116,7 @@ extension UDIExplanation: CustomStringConvertible {
     return spelled("in \(quoted(fullPath))\(directions)")
   }
 
+  private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
   private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
 }
 

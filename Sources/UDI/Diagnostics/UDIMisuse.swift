@@ -27,7 +27,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// The file and the line are those of the new registration.
     case registeredTwice
     /// An attempt to register, bind or set up something in a context that is closed or is being closed. The attempt was
-    /// ignored.
+    /// ignored; `withScope` and `contextScope` go on with a closed scope.
     case contextClosed
     /// An instance that was registered or provided with `onClose` or `running` was released without having been closed:
     /// because of a reset, because its registration was replaced or taken back, or because its context went away. The

@@ -24,12 +24,11 @@ extension BindingAudit {
   ///   running tasks hold, which is to be reported only if it holds others (`isHeldByTasks`).
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     Garbage.released { loaded in
-      let (reported, leaked, all, living) = subjectsLeft(&loaded) { $0.load(into: &$1) }
+      let (reported, leaked, all, living, heldByTasks) = subjectsLeft(&loaded) { $0.load(into: &$1) }
       let objects = all.compactMap(\.object)
       for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
-      // If tasks that are still running hold the context that was made for the audit, that is no leak by itself. But
-      // what only this context holds is not described as leaks of their own.
-      let heldByTasks = unsafe rootHolder == nil ? [] : all.filter { unsafe $0.id == newRoot }
+      // If tasks that have not ended hold the context that was made for the audit, that is no leak by itself. But what
+      // only this context holds is not described as leaks of their own.
       let described = (reported + (reported.isEmpty ? [] : heldByTasks)).map { subject in
         var subject = subject
         subject.areTasksRunning = !heldByTasks.isEmpty
@@ -50,10 +49,13 @@ extension BindingAudit {
   ///   - loaded: Gets what has to be loaded to find them.
   ///   - isAlive: Whether a subject is alive.
   /// - Returns: The subjects to report; these and the contexts that they hold; all subjects that have outlived the
-  ///   operation and are not in the tree, including ignored ones; and all that are alive.
+  ///   operation and are not in the tree, including ignored ones; all that are alive; and the context that was made for
+  ///   the audit, if tasks that have not ended hold it.
   private func subjectsLeft(
     _ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool
-  ) -> (reported: [Subject], leaked: Set<ObjectIdentifier>, all: [Subject], living: [Subject]) {
+  ) -> (
+    reported: [Subject], leaked: Set<ObjectIdentifier>, all: [Subject], living: [Subject], heldByTasks: [Subject]
+  ) {
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
     let living = living(&loaded, where: isAlive)
     let left = living.filter { !present.contains($0.id) }
@@ -72,7 +74,8 @@ extension BindingAudit {
       return subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
     }
     let leaked = Set(counted.map(\.id).filter { $0 != rootOfTasks })
-    return (reported, leaked, left.filter { !$0.wasThereBefore }, living)
+    let heldByTasks = counted.filter { $0.id == rootOfTasks }
+    return (reported, leaked, left.filter { !$0.wasThereBefore }, living, heldByTasks)
   }
 
   /// The subjects that are alive, in order.

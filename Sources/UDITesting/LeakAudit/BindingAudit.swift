@@ -34,8 +34,8 @@ package final class BindingAudit: Sendable {
     var wasThereBefore = false
     /// Whether an audit inside this one has reported or ignored the subject.
     var isSettled = false
-    /// Whether tasks that the operation has started are still running when the subject is reported. They hold the
-    /// context that was made for the audit.
+    /// Whether tasks that the operation has started have not ended when the subject is reported. They hold the context
+    /// that was made for the audit.
     var areTasksRunning = false
     /// Whether this is that context.
     var isHeldByTasks = false

@@ -99,9 +99,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// Contexts that are in its tree at the end are not reported, nor are the objects that they own.
 ///
 /// Otherwise the operation gets a new `AppContext`, which should be gone when the audit looks for survivors. Objects
-/// that the context owned are reported if they are still alive. The context itself is also reported if it is still
-/// alive. If a task that is still running holds it, that is reported only if the context keeps one of these objects
-/// alive.
+/// that the context owned are reported if they are still alive. The context itself is reported, too, if it is still
+/// alive. But if a task that has not ended holds it, it is reported only if it keeps one of these objects alive.
 ///
 /// The audit gives tasks that are ending a moment to release the objects that they hold. If another audit runs inside
 /// the operation, this audit leaves out what the inner one has reported or ignored.
@@ -109,14 +108,14 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
 ///     attached to.
-///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
 /// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds:
 ///   these are in its ``UDILeak/held``. What something alive holds comes first. A context is left out if one of these
 ///   objects is attached to it, or if a context above it is still alive as well.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func leaks(
-  ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
+  ignoring ignored: [AnyClass] = [], onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDILeak] {
   let audit = makeAudit(ignoring: ignored)
@@ -132,12 +131,12 @@ nonisolated(nonsending) public func leaks(
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
 ///     attached to.
-///   - onMisuse: Called for each misuse of the library. By default, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
 /// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds.
 /// - Throws: The error that `operation` throws.
 public func leaks(
-  ignoring ignored: [AnyClass] = [], onMisuse: @escaping @Sendable (UDIMisuse) -> Void = recordAsIssue,
+  ignoring ignored: [AnyClass] = [], onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   during operation: () throws -> Void
 ) rethrows -> [UDILeak] {
   let audit = makeAudit(ignoring: ignored)

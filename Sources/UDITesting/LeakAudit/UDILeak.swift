@@ -41,8 +41,9 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   /// known to hold. They go when this one goes, so they are not reported separately. Their own `held` is empty, and
   /// they have no trace.
   public let held: [UDILeak]
-  /// Whether tasks that began during the audit are still running, and whether this is the context that they hold.
-  private let areTasksRunning: Bool, isHeldByTasks: Bool
+  /// Whether tasks that began during the audit have not ended. They hold the context that was made for the audit, and
+  /// perhaps also what has leaked. Always false if the audit used the test's own context.
+  public let areTasksRunning: Bool
 
   /// A description of the leak: what leaked, where it was registered, attached or made, what holds it, and what it
   /// holds.
@@ -72,24 +73,21 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
 
   private func describeHolder(_ held: String) -> String {
     if let trace { return "It is held: \(trace)" }
+    let others = "a global or local variable, a C library, or an object that is not in the tree."
     if areTasksRunning {
-      return "Who holds \(held)? Perhaps a task does: one that began during the audit is still running."
+      return "Who holds \(held)? Perhaps a task that began during the audit and has not ended; or else \(others)"
     }
-    return """
-      Who holds \(held)? Nothing that the audit knows does: perhaps a task, a global or local variable, a C library, \
-      or an object that is not in the tree.
-      """
+    return "Who holds \(held)? Nothing that the audit knows does: perhaps a task, \(others)"
   }
 
   private func describeContext(_ path: [String]) -> String {
     let start = "The context \(quoted(path)) is still alive."
-    if isHeldByTasks { return "\(start) A task that began during the audit is still running, and holds it." }
     if let trace {
       let isCaptured = trace.contains(" {provider of ") && trace.contains("} {captures}")
       let advice = isCaptured ? ". Use the context that the factory is given." : ""
       return "\(start) It is held: \(trace)\(advice)"
     }
-    if providers.isEmpty { return "\(start) \(describeHolder("it"))" }
+    if providers.isEmpty || areTasksRunning { return "\(start) \(describeHolder("it"))" }
     let places = providers.prefix(5).map { "of \($0)" }
     let more = providers.count > places.count ? ["one of \(providers.count - places.count) others"] : []
     return """
@@ -105,7 +103,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   init(_ subject: BindingAudit.Subject, trace: String? = nil, held: [UDILeak] = []) {
     self.trace = trace
     self.held = held
-    (areTasksRunning, isHeldByTasks) = (subject.areTasksRunning, subject.isHeldByTasks)
+    areTasksRunning = subject.areTasksRunning
     className = "\(subject.objectType)"
     registrations = unique(subject.notes.compactMap(\.registration))
     attachments = unique(subject.notes.compactMap { Attachment($0) })
