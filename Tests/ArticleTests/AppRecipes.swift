@@ -66,7 +66,7 @@ enum AppRecipes {
 
   // MARK: - The start
 
-  @MainActor @Suite(.timeLimit(.minutes(1))) struct AppStart {
+  @MainActor @Suite(.timeLimit(.minutes(10))) struct AppStart {
     @MainActor @Observable final class FirstScreen: @MainActor UDIFinalObject {
       @ObservationIgnored let _attachedContext = UDIAttachment()
       @ObservationIgnored @Required var settings: Settings
@@ -75,11 +75,11 @@ enum AppRecipes {
       private(set) var starting: Task<Void, Never>?
 
       func start() {
+        failure = nil
         starting = Task {
           do {
-            try await attachedContext?.warmUp()
+            try await AppContext.warmUp()
             notes = NotesScreen().attached(to: self)
-            failure = nil
           } catch { failure = error }
         }
       }
@@ -115,6 +115,7 @@ enum AppRecipes {
       let timeline = AppContext.link(Timeline.self)
       #expect(timeline != nil)
       screen.start()
+      #expect(screen.failure == nil)
       await screen.starting?.value
       #expect(screen.failure == nil && screen.notes?.store.notes == ["Tea", "Milk"])
       #expect(AppContext.link(Timeline.self) === timeline)
@@ -123,27 +124,27 @@ enum AppRecipes {
 
   // MARK: - A screen
 
-  @MainActor @Suite(.timeLimit(.minutes(1))) struct AScreen {
+  @MainActor @Suite(.timeLimit(.minutes(10))) struct AScreen {
     @Test(.leakAudit) @MainActor func titleFollowsTheSession() {
-      AppContext.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
+      AppContext.provide(MemoryStore(notes: ["Tea", "Milk"]), as: (any Store).self)
       expectNeedsAreMet(by: NotesScreen.self)
       let screen = NotesScreen().attached(to: AppContext)
       #expect(screen.title == "Log in")
       let session = FakeSession(user: "Ann")
       AppContext.bind(session, as: (any Session).self)
-      #expect(screen.title == "Ann: 1 notes")
+      #expect(screen.title == "Ann: 2 notes")
       AppContext.unbind((any Session).self)
       #expect(screen.title == "Log in")
     }
 
     @Test(.leakAudit) func aViewIsTold() async {
-      AppContext.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
+      AppContext.provide(MemoryStore(notes: ["Tea", "Milk"]), as: (any Store).self)
       let screen = NotesScreen().attached(to: AppContext)
       let (before, session) = (Observed { screen.title }, FakeSession(user: "Ann"))
       AppContext.bind(session, as: (any Session).self)
       await before.change()
       let during = Observed { screen.title }
-      #expect(during.value == "Ann: 1 notes")
+      #expect(during.value == "Ann: 2 notes")
       AppContext.unbind((any Session).self)
       await during.change()
     }
@@ -151,7 +152,7 @@ enum AppRecipes {
 
   // MARK: - A session
 
-  @Suite(.timeLimit(.minutes(1))) struct ASession {
+  @Suite(.timeLimit(.minutes(10))) struct ASession {
     private let home = UDIContext(tag: "App")
 
     private func logIn() async throws -> UDIContext {
@@ -278,7 +279,7 @@ enum AppRecipes {
     @Test @MainActor func aScreenIsOpenDuringALogOutAndAnotherOpens() async throws {
       let (reached, closer) = AsyncStream.makeStream(of: Void.self)
       let (released, test) = AsyncStream.makeStream(of: Void.self)
-      home.provide(MemoryStore(notes: ["Tea"]), as: (any Store).self)
+      home.provide(MemoryStore(notes: ["Tea", "Milk"]), as: (any Store).self)
       let scope = try await logIn()
       scope.provide(Token())
       scope.provide(1) { _ in
@@ -317,7 +318,7 @@ enum AppRecipes {
 
   // MARK: - Closing from a button
 
-  @MainActor @Suite(.timeLimit(.minutes(1))) struct ClosingFromAButton {
+  @MainActor @Suite(.timeLimit(.minutes(10))) struct ClosingFromAButton {
     private let context = UDIContext(tag: "App")
 
     @MainActor @Observable final class Account {

@@ -27,6 +27,7 @@ import UDITesting
     await app.starting?.value
     #expect(app.status?.contains("Broken") == true && app.window.title == "Log in")
     app.start()
+    #expect(app.status == "loading")
     await app.starting?.value
     #expect(app.status == nil)
     try await AppContext.close()
@@ -34,8 +35,19 @@ import UDITesting
 
   @Test(.ownAppContext) func logInWaitsForWhatItNeeds() async throws {
     compose(AppContext)
+    let (opens, open) = AsyncStream.makeStream(of: Void.self)
+    let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+    AppContext.register(FileCache.self, lifetime: .context, replaces: true) { () async in
+      begins.finish()
+      for await _ in opens {}
+      return await FileCache.open()
+    }
     let app = try AppModel(root: AppContext)
-    await app.window.logIn.logIn("ann", password: "apple")
+    for await _ in begun {}
+    async let loggedIn: Void = app.window.logIn.logIn("ann", password: "apple")
+    #expect(app.window.title == "Log in")
+    open.finish()
+    await loggedIn
     #expect(app.window.title == "@ann")
     await app.starting?.value
     try await AppContext.close()

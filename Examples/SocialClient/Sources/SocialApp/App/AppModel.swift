@@ -23,10 +23,11 @@ import UDI
 
   /// Makes what has not been made yet: at the start and, after a failure, once more.
   func start() {
+    failure = nil
     starting = Task {
       do {
         try await root.warmUp()
-        (isReady, failure) = (true, nil)
+        isReady = true
       } catch { failure = "\(error)" }
     }
   }
