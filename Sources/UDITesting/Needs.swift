@@ -13,6 +13,7 @@ public import UDI
 /// A property with the wrapper `@Linked` for which nothing would be found is only remarked upon, by an issue that is a
 /// warning. So is a type that is registered under names only, or only where the context's search does not look: which
 /// name and which search a property asks for is known only to an object, see ``expectNeedsAreMet(by:sourceLocation:)``.
+/// A property with the wrapper `@Followed` is remarked upon only if what it follows is there as another type.
 ///
 /// - Parameters:
 ///   - classes: The classes. Properties that they inherit count.
@@ -22,19 +23,17 @@ public import UDI
 public func expectNeedsAreMet(
   by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) {
-  func explain<Wanted>(_ type: Wanted.Type) -> UDIExplanation { context.explain(type) }
   for type in classes {
-    for (need, _) in Need.all(of: type) {
-      need.check(_openExistential(need.type, do: explain), isRequestKnown: false, sourceLocation)
-    }
+    for (need, _) in Need.all(of: type) { need.check(need.explain(in: context), isRequestKnown: false, sourceLocation) }
   }
 }
 
 /// Checks that an object finds what it requires in the context that it is attached to, or in `AppContext` if it is
 /// attached to none. Fails the test for each property with the wrapper `@Required` that would find nothing.
 ///
-/// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning.
-/// The object is not changed, and nothing is made.
+/// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning. So
+/// is one with the wrapper `@Followed`, if what it follows is there as another type. The object is not changed, and
+/// nothing is made.
 ///
 /// - Parameters:
 ///   - object: The object.
@@ -44,7 +43,9 @@ public func expectNeedsAreMet(by object: some UDIObject, sourceLocation: SourceL
   let context = object.attachedContext ?? AppContext
   let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
   for (need, offset) in Need.all(of: type(of: object)) {
-    guard let explanation = unsafe context.explanation(ofProperty: address + offset) else { continue }
+    let explanation =
+      need.isFollowed ? need.explain(in: context) : unsafe context.explanation(ofProperty: address + offset)
+    guard let explanation else { continue }
     need.check(explanation, isRequestKnown: true, sourceLocation)
   }
   withExtendedLifetime(object) {}
@@ -55,20 +56,31 @@ private struct Need {
   let property: String
   let type: Any.Type
   let isRequired: Bool
+  /// Whether it is normal that nothing is there.
+  let isFollowed: Bool
 
   /// The properties of a class, and where an object stores them, in bytes.
   static func all(of type: AnyClass) -> [(need: Need, offset: Int)] {
-    let (required, linked) = unsafe (
-      TypeLayout(Required<Never>.self).descriptor, TypeLayout(Linked<Never>.self).descriptor
+    let (required, linked, followed) = unsafe (
+      TypeLayout(Required<Never>.self).descriptor, TypeLayout(Linked<Never>.self).descriptor,
+      TypeLayout(Followed<Never>.self).descriptor
     )
     return TypeLayout(type).strongFields.compactMap { field in
       guard let wrapper = field.type.map({ TypeLayout($0) }), let descriptor = unsafe wrapper.descriptor,
-        unsafe descriptor == required || descriptor == linked, let wrapped = unsafe wrapper.genericArguments?.pointee
+        unsafe [required, linked, followed].contains(descriptor), let wrapped = unsafe wrapper.genericArguments?.pointee
       else { return nil }
       // The name of the property that stores the wrapper begins with an underscore.
       let property = "\(type).\(field.name.dropFirst())"
-      return unsafe (Need(property: property, type: wrapped, isRequired: descriptor == required), field.offset)
+      let need = unsafe Need(
+        property: property, type: wrapped, isRequired: descriptor == required, isFollowed: descriptor == followed)
+      return (need, field.offset)
     }
+  }
+
+  /// What a lookup of the type finds that names nothing else.
+  func explain(in context: UDIContext) -> UDIExplanation {
+    func explain<Wanted>(_ type: Wanted.Type) -> UDIExplanation { context.explain(type) }
+    return _openExistential(type, do: explain)
   }
 
   func check(_ explanation: UDIExplanation, isRequestKnown: Bool, _ sourceLocation: SourceLocation) {
@@ -76,7 +88,8 @@ private struct Need {
     switch explanation.cause {
     case .found: return
     case .otherNames, .outOfReach: isCertain = isRequestKnown
-    default: break
+    case .otherType, .moreGeneralType: break
+    default: if isFollowed { return }
     }
     Issue.record(
       "\(property) would find nothing. \(explanation)", severity: isRequired && isCertain ? .error : .warning,

@@ -132,8 +132,7 @@ nonisolated(nonsending) func withContext<Result>(
   defer { reports.end() }
   if let present {
     return try await withReporter(reports.reporter) {
-      defer { reports.noteEnd(of: present) }
-      return try await operation(present, nil)
+      try await reports.noteEnd(of: present) { try await operation(present, nil) }
     }
   }
   return try await withReporter(reports.reporter) {
@@ -145,8 +144,7 @@ nonisolated(nonsending) func withContext<Result>(
       let result = try await OwnContext.$around.withValue(own) {
         try await withAppContext(own.context) {
           try await OwnContext.$inside.withValue(own) {
-            defer { reports.noteEnd(of: own.context) }
-            return try await operation(own.context, own)
+            try await reports.noteEnd(of: own.context) { try await operation(own.context, own) }
           }
         }
       }
@@ -180,15 +178,23 @@ func withContext<Result>(
   }
 }
 
-/// Passes reports on. The operation of a service has the test's reporter but no task-local values, so an issue that it
-/// recorded would be that of an unknown test. Such reports wait until the test's code has ended, and then become issues
-/// from the test's task. What is reported still later, because a task holds the tree, becomes an issue of no test.
+/// Passes reports on. If they become issues, some of them wait until the test's code has ended:
+///
+/// - Those of a service's operation. It has the test's reporter but no task-local values, so an issue that it recorded
+///   would be that of an unknown test.
+/// - Those of what was not closed. They become one issue; none if the test has thrown an error, which is the reason.
+///
+/// What is reported still later, because a task holds the tree, becomes an issue of no test.
 private final class ReportsOfTest: Sendable {
+  private struct State {
+    var waiting: [UDIMisuse] = []
+    var hasThrown = false
+    var hasEnded = false
+  }
+
   private let onMisuse: @Sendable (UDIMisuse) -> Void
-  /// Whether reports may have to wait.
   private let recordsIssues: Bool
-  /// The reports that wait for the end, each once; nil after it.
-  private let waiting = Mutex<[UDIMisuse]?>([])
+  private let state = Mutex(State())
 
   /// - Parameter onMisuse: Called at once for each misuse; nil to record issues.
   init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?) {
@@ -196,31 +202,45 @@ private final class ReportsOfTest: Sendable {
     recordsIssues = onMisuse == nil && Test.current != nil
   }
 
-  var reporter: UDIReporter {
-    UDIReporter { [self] misuse in
-      if recordsIssues, Test.current == nil, add(misuse) { return }
-      onMisuse(misuse)
+  var reporter: UDIReporter { UDIReporter { [self] in if !wait($0) { onMisuse($0) } } }
+
+  /// Lets a report wait, if it has to. What waits already is not added again, apart from reports of what was not closed.
+  private func wait(_ misuse: UDIMisuse) -> Bool {
+    let isUnclosed = misuse.kind == .unclosed
+    return state.withLock { state in
+      guard recordsIssues, !state.hasEnded, isUnclosed || Test.current == nil else { return false }
+      if isUnclosed || !state.waiting.contains(misuse) { state.waiting.append(misuse) }
+      return true
     }
   }
 
-  /// Lets a report wait.
-  ///
-  /// - Returns: False after the end.
-  private func add(_ misuse: UDIMisuse) -> Bool {
-    waiting.withLock { waiting in
-      if waiting?.contains(misuse) == false { waiting?.append(misuse) }
-      return waiting != nil
+  /// Runs the test's code, and notes how it ends.
+  nonisolated(nonsending) func noteEnd<Result>(
+    of context: UDIContext, _ operation: nonisolated(nonsending) () async throws -> Result
+  ) async rethrows -> Result {
+    do {
+      let result = try await operation()
+      // If the test has closed its context, what has failed there was thrown, too: by `untilClosed`, although nobody may
+      // have awaited that at first, or by `close`.
+      if context.isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
+      return result
+    } catch {
+      state.withLock { $0.hasThrown = true }
+      throw error
     }
-  }
-
-  /// Notes that the operation has ended. If it has closed its context, what has failed there was thrown, too: by
-  /// `untilClosed`, although nobody may have awaited that at first, or by `close`.
-  func noteEnd(of context: UDIContext) {
-    if !context.isClosed { return }
-    waiting.withLock { waiting in waiting?.removeAll { $0.kind == .operationFailed } }
   }
 
   func end() {
-    for misuse in waiting.withLock({ $0.take() }) ?? [] { onMisuse(misuse) }
+    let waiting = state.withLock { state in
+      state.hasEnded = true
+      return state.hasThrown ? state.waiting.filter { $0.kind != .unclosed } : state.waiting
+    }
+    for misuse in waiting where misuse.kind != .unclosed { onMisuse(misuse) }
+    let unclosed = waiting.filter { $0.kind == .unclosed }
+    guard let first = unclosed.first else { return }
+    let others = unclosed.dropFirst().map { "\($0.fileID):\($0.line)" }.joined(separator: ", ")
+    Issue.record(
+      "\(first.message)\(others.isEmpty ? "" : " The same is true of what was registered at \(others).")",
+      sourceLocation: location(first.fileID, first.line))
   }
 }

@@ -58,7 +58,7 @@ enum AppRecipes {
   }
 
   @MainActor @Observable final class NotesScreen: @MainActor UDIFinalObject {
-    @ObservationIgnored let _attachedContext = UDIAttachment()
+    let _attachedContext = UDIAttachment()
     @ObservationIgnored @Required var store: any Store
     @ObservationIgnored @Followed var session: (any Session)?
     var title: String { session.map { "\($0.user): \(store.notes.count) notes" } ?? "Log in" }
@@ -68,7 +68,7 @@ enum AppRecipes {
 
   @MainActor @Suite(.timeLimit(.minutes(10))) struct AppStart {
     @MainActor @Observable final class FirstScreen: @MainActor UDIFinalObject {
-      @ObservationIgnored let _attachedContext = UDIAttachment()
+      let _attachedContext = UDIAttachment()
       @ObservationIgnored @Required var settings: Settings
       private(set) var notes: NotesScreen?
       private(set) var failure: (any Error)?
@@ -253,17 +253,34 @@ enum AppRecipes {
     @Test func aLogOutRevokesTheToken() async throws {
       for isLogOut in [false, true] {
         let scope = try home.makeScope(tag: "session")
-        scope.provide(Token()) { token in
-          if case .closed(because: is LogOut) = UDIEnding.current { token.revoke() }
-        }
-        let token = try scope.require(Token.self)
+        let token = obtainToken(in: scope)
         if isLogOut { try await scope.close(because: LogOut()) } else { try await scope.close() }
         #expect(token.isRevoked.load(ordering: .relaxed) == isLogOut)
       }
     }
 
+    @Test(arguments: [Offline() as any Error, CancellationError()])
+    func aLogInThatFailsHalfWayRevokesTheToken(_ error: any Error) async throws {
+      var token: Token?
+      _ = try? await home.makeScope(tag: "session") { scope in
+        token = obtainToken(in: scope)
+        throw error
+      }
+      #expect(token?.isRevoked.load(ordering: .relaxed) == true)
+    }
+
+    private func obtainToken(in scope: UDIContext) -> Token {
+      scope.provide(Token()) { token in
+        switch UDIEnding.current {
+        case .closed(because: is LogOut), .failed, .cancelled: token.revoke()
+        default: break
+        }
+      }
+      return scope.link(Token.self)!
+    }
+
     @MainActor @Observable final class SessionScreen: @MainActor UDIFinalObject {
-      @ObservationIgnored let _attachedContext = UDIAttachment()
+      let _attachedContext = UDIAttachment()
       @ObservationIgnored @Required var store: any Store
       @ObservationIgnored @Required var required: Token
       @ObservationIgnored @Linked var linked: Token?
@@ -299,7 +316,7 @@ enum AppRecipes {
       #expect(screen.followed === token)
       let late = LateScreen().attached(to: scope)
       let during = Observed { late.followed != nil }
-      #expect(during.value && late.store.notes == ["Tea"])
+      #expect(during.value && late.store.notes == ["Tea", "Milk"])
       let error = #expect(throws: UDILinkError.self) { try screen.require(Settings.self) }
       #expect(error?.cause == .contextClosed(fullPath: ["App", "session"]))
       test.finish()
@@ -308,7 +325,7 @@ enum AppRecipes {
       #expect(account.failure == nil)
       await followed.change()
       await during.change()
-      #expect(screen.followed == nil && late.followed == nil && late.store.notes == ["Tea"])
+      #expect(screen.followed == nil && late.followed == nil && late.store.notes == ["Tea", "Milk"])
       #expect(screen.required === token && screen.linked === token)
       let lateError = #expect(throws: UDILinkError.self) { try late.require(Token.self) }
       #expect(lateError?.cause == .contextClosed(fullPath: ["session"]))

@@ -40,7 +40,7 @@ struct InjectionArticle {
   }
 
   @MainActor @Observable final class Toolbar: @MainActor UDIFinalObject {
-    @ObservationIgnored let _attachedContext = UDIAttachment()
+    let _attachedContext = UDIAttachment()
     @ObservationIgnored @Followed var session: (any Session)?
     var title: String { session?.user ?? "Log in" }
   }

@@ -33,6 +33,27 @@ private final class Tuner: UDIFinalObject {
     #expect(found.contains { $0.text.hasPrefix("PlayerPage.cart would find nothing.") })
   }
 
+  @Test("What is followed may be missing, but is remarked upon if it is there as another type")
+  func followed() async throws {
+    final class Title: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Followed var radio: (any Radio)?
+    }
+    func check() async throws -> [Issue] {
+      try await issues {
+        expectNeedsAreMet(by: Title.self)
+        expectNeedsAreMet(by: Title())
+      }
+    }
+    #expect(try await check().isEmpty)
+    AppContext.provide(Receiver())
+    let found = try await check()
+    #expect(found.map(\.severity) == [.warning, .warning], "\(found.map(\.text))")
+    #expect(found.allSatisfy { $0.text.hasPrefix("Title.radio would find nothing.") })
+    AppContext.provide(Receiver(), as: (any Radio).self)
+    #expect(try await check().isEmpty)
+  }
+
   @Test("Nothing is made, and what a provider would make counts as found")
   func nothingIsMade() {
     AppContext.register((any Clock).self) {

@@ -108,8 +108,9 @@ extension UDIExplanation: CustomStringConvertible {
   private var range: String {
     let directions =
       switch search {
-      case .lineage: fullPath.count > 1 ? ", below and above" : " and below"
-      case .descendants: " and below"
+      // From a closed context, lookups go on above what was its parent.
+      case .lineage where fullPath.count > 1 || contexts.contains { $0.fullPath[0] != fullPath[0] }: ", below and above"
+      case .lineage, .descendants: " and below"
       case .local: " itself"
       case .ancestors: " and above"
       }

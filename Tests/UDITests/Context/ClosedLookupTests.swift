@@ -49,6 +49,7 @@ import UDIInspector
     #expect(member.linkInLine((any Service).self) === service)
     let error = #expect(throws: UDILinkError.self) { try child.require((any Loose).self) }
     #expect(error?.cause == .contextClosed(fullPath: ["child"]))
+    #expect(error?.description.contains("Looked in \"child\", below and above (.lineage), at 2 contexts:") == true)
     #expect(root.children.isEmpty && root.snapshot().contexts.count == 1)
   }
 

@@ -165,11 +165,16 @@ struct ExplainTests {
 
   @Test("Asked by an object that is attached to nothing")
   func unattached() throws {
-    withAppContext(root) {
+    try withAppContext(root) {
       let member = Member()
       let expected =
         "The Member that asks is attached to nothing, so the lookup began at AppContext, which has no UDITests.Service."
       #expect(firstLine(of: member.explain((any Service).self)) == expected)
+      // The object could find it if it were attached to the scope.
+      let scope = try root.makeScope(tag: "session")
+      scope.provide(Plain(), as: (any Service).self)
+      #expect(firstLine(of: member.explain((any Service).self)) == expected)
+      scope.removeFromParent()
       let error = #expect(throws: UDILinkError.self) { try member.require((any Service).self) }
       #expect(error.map { firstLine(of: $0.explanation) } == expected)
     }

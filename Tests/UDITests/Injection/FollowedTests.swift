@@ -13,7 +13,7 @@ import UDITesting
 }
 
 @MainActor @Observable private final class Screen: @MainActor UDIFinalObject {
-  @ObservationIgnored let _attachedContext = UDIAttachment()
+  let _attachedContext = UDIAttachment()
   @ObservationIgnored @Followed var loose: (any Loose)?
   @ObservationIgnored @Followed var cart: (any Cart)?
   @ObservationIgnored @Followed(named: "draft") var draft: (any Loose)?

@@ -8,7 +8,7 @@ import UDI
 
 /// Observable itself, but what it links is not part of its observable state.
 @MainActor @Observable private final class Checkout: @MainActor UDIObject {
-  @ObservationIgnored let _attachedContext = UDIAttachment()
+  let _attachedContext = UDIAttachment()
   @ObservationIgnored @Linked var basket: Basket?
   var note = ""
   func didAttachContext() {}

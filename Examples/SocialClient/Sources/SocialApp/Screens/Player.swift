@@ -15,7 +15,7 @@ import UDI
 
 /// A bar that says what plays. A view that shows the title is told when a player comes or goes.
 @MainActor @Observable final class MiniPlayerModel: @MainActor UDIFinalObject {
-  @ObservationIgnored let _attachedContext = UDIAttachment()
+  let _attachedContext = UDIAttachment()
   @ObservationIgnored @Required var texts: Texts
   @ObservationIgnored @Followed var playback: (any Playback)?
 

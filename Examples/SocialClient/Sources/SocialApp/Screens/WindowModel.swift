@@ -4,7 +4,7 @@ import UDI
 /// A window: shows the screens of its session or, if there is none, the log-in screen. It follows the session, and
 /// knows nobody who logs in or out.
 @MainActor @Observable final class WindowModel: @MainActor UDIObject {
-  @ObservationIgnored let _attachedContext = UDIAttachment()
+  let _attachedContext = UDIAttachment()
   @ObservationIgnored @Followed var session: Session?
   let logIn = LogInModel()
   let badge = BadgeModel()

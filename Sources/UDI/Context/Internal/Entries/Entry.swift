@@ -141,8 +141,7 @@ extension Entry {
   private func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
-    if registered.isRefused(to: reach) { return .provided(self) }
-    return object.map { .object($0) } ?? .undecided
+    return registered.isRefused(to: reach) ? .provided(self) : object.map { .object($0) } ?? .undecided
   }
 
   /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has
