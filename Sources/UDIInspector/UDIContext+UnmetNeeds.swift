@@ -43,9 +43,11 @@ public struct UDIUnmetNeeds: Error, Sendable {
 }
 
 extension UDIUnmetNeeds: CustomStringConvertible {
-  /// The number of failures, and each error once.
+  /// The number of failures, and each error once; then what was not checked.
   public var description: String {
-    failures.isEmpty ? "All needs are met." : UDIFailure.describe(failures, "cannot be made")
+    let text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
+    if unchecked.isEmpty { return text }
+    return "\(text)\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined()
   }
 }
 

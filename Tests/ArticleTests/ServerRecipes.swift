@@ -194,22 +194,32 @@ enum ServerRecipes {
   }
 
   nonisolated static func serve(_ root: UDIContext, with server: Server, limit: Duration = .seconds(10)) async throws {
-    signal(SIGTERM, SIG_IGN)
-    let front = try root.makeChild(tag: "front")
-    let serving = Task {
-      try await root.warmUp()
-      front.provide(server).running { await $0.run() }
-      try await root.untilClosed()
+    signal(SIGTERM, SIG_IGN)  // Before `activate`. Otherwise, the signal ends the process at once.
+    let (signals, hasCome) = AsyncStream.makeStream(of: Void.self)
+    let source = DispatchSource.makeSignalSource(signal: SIGTERM)
+    source.setEventHandler { hasCome.finish() }
+    await withCheckedContinuation { isRegistered in
+      source.setRegistrationHandler { isRegistered.resume() }  // Until then, a signal would be lost.
+      source.activate()
     }
-    let signals = DispatchSource.makeSignalSource(signal: SIGTERM)
-    signals.setEventHandler { serving.cancel() }
-    signals.activate()
 
+    let front = try root.makeChild(tag: "front")
     var failures: [any Error] = []
-    do { try await serving.value } catch is CancellationError {} catch { failures.append(error) }
+    do {
+      try await withThrowingTaskGroup { group in
+        group.addTask {
+          try await root.warmUp()
+          front.provide(server).running { await $0.run() }
+          try await root.untilClosed()
+        }
+        group.addTask { for await _ in signals {} }
+        defer { group.cancelAll() }
+        _ = try await group.next()
+      }
+    } catch is CancellationError {} catch { failures.append(error) }
     do { try await front.close(within: limit) } catch { failures.append(error) }
     do { try await root.close(within: limit) } catch { failures.append(error) }
-    signals.cancel()
+    source.cancel()
     if let first = failures.first { throw first }
   }
 
@@ -275,12 +285,10 @@ enum ServerRecipes {
       return server.take(Request(name: name) { journal.add($0) })
     }
 
-    /// Sends signals until the server takes no more requests: the first ones may be ignored, before it waits for them.
+    /// Sends one signal, and waits until the server takes no more requests.
     func stop() async {
-      while server.take(Request(name: "") { _ in }) {
-        kill(getpid(), SIGTERM)
-        await Task.yield()
-      }
+      kill(getpid(), SIGTERM)
+      while server.take(Request(name: "") { _ in }) { await Task.yield() }
     }
   }
 
@@ -362,18 +370,26 @@ enum ServerRecipes {
           for await _ in never {}
           throw CancellationError()
         }
-        let hasEnded = Atomic(false)
-        let serving = Task {
-          defer { hasEnded.store(true, ordering: .relaxed) }
-          try await serve(trial.root, with: trial.server)
-        }
+        let serving = Task { try await serve(trial.root, with: trial.server) }
         for await _ in begun {}
-        while !hasEnded.load(ordering: .relaxed) {
-          kill(getpid(), SIGTERM)
-          await Task.yield()
-        }
+        kill(getpid(), SIGTERM)
         try await serving.value
         precondition(trial.root.link((any Database).self) == nil)
+      }
+    }
+
+    @Test func cancellingItsTaskStopsTheServer() async {
+      await #expect(processExitsWith: .success) {
+        let trial = Trial()
+        let serving = Task { try await serve(trial.root, with: trial.server) }
+        precondition(trial.take("The first"))
+        for await _ in trial.begun {}
+        serving.cancel()
+        while trial.take("") { await Task.yield() }
+        trial.goOn.finish()
+        try await serving.value
+        let lines = trial.journal.all
+        precondition(lines.contains("The first is answered") && lines.last == "database closed", "\(lines)")
       }
     }
 
