@@ -31,8 +31,8 @@ public func expectNeedsAreMet(
 /// Checks that an object finds what it requires in the context that it is attached to, or in `AppContext` if it is
 /// attached to none. Fails the test for each property with the wrapper `@Required` that would find nothing.
 ///
-/// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning. So
-/// is one with the wrapper `@Followed`, if what it follows is there as another type. The object is not changed, and
+/// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning.
+/// So is one with the wrapper `@Followed`, if what it follows is there as another type. The object is not changed, and
 /// nothing is made.
 ///
 /// - Parameters:

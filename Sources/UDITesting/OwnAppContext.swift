@@ -44,8 +44,8 @@ extension Trait where Self == OwnAppContextTrait {
   /// Gives each test its own `AppContext` and its own reporter, so that tests can run in parallel and bind under the
   /// same keys. Each misuse of the library during the test is recorded as an issue of the test. Misuse by the operation
   /// of a service (`running`) is recorded when the test has run, and each only once: the operation has no task-local
-  /// values, so until then Swift Testing could not tell whose issue it is. Misuse by any other detached task goes to the
-  /// process's reporter.
+  /// values, so until then Swift Testing could not tell whose issue it is. Misuse by any other detached task goes to
+  /// the process's reporter.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
@@ -204,7 +204,8 @@ private final class ReportsOfTest: Sendable {
 
   var reporter: UDIReporter { UDIReporter { [self] in if !wait($0) { onMisuse($0) } } }
 
-  /// Lets a report wait, if it has to. What waits already is not added again, apart from reports of what was not closed.
+  /// Lets a report wait, if it has to. What waits already is not added again, apart from reports of what was not
+  /// closed.
   private func wait(_ misuse: UDIMisuse) -> Bool {
     let isUnclosed = misuse.kind == .unclosed
     return state.withLock { state in
@@ -220,8 +221,8 @@ private final class ReportsOfTest: Sendable {
   ) async rethrows -> Result {
     do {
       let result = try await operation()
-      // If the test has closed its context, what has failed there was thrown, too: by `untilClosed`, although nobody may
-      // have awaited that at first, or by `close`.
+      // If the test has closed its context, what has failed there was thrown, too: by `untilClosed`, although nobody
+      // may have awaited that at first, or by `close`.
       if context.isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
       return result
     } catch {

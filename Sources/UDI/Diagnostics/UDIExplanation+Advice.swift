@@ -61,7 +61,7 @@ extension UDIExplanation {
     case .asynchronous(nil):
       """
       Await `obtain`, which makes it; so can an asynchronous factory that needs it: `try await context.obtain()`. Or \
-      register it as `.context`, and await `warmUp` when the program starts.
+      register it as `.context` or `.scope`, and await `warmUp` when the program starts, or a scope is made.
       """
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:
