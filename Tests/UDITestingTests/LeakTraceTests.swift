@@ -395,7 +395,7 @@ struct LeakTraceDetailTests {
       let editor = Editor().attached(to: scope)
       model.action = { editor.count += 1 }
     }
-    #expect(found.map(\.trace).contains("Model.action {captures} → Editor._model.link → Model"))
+    #expect(found.map(\.trace).contains("Model.action {captures} → Editor.model → Model"))
   }
 
   @Test("What only another leaked object holds is counted there")

@@ -108,7 +108,7 @@ extension Required {
   ///   - line: The line of the declaration, for diagnosis.
   @available(
     *, deprecated,
-    message: "a required dependency is not optional: write the type without the question mark, or use @Linked"
+    message: "what is required is not optional: write the type without the question mark, or use @Linked or @Followed"
   )
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line

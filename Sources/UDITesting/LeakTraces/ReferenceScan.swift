@@ -1,3 +1,5 @@
+import UDI
+
 /// Finds the strong references in values: in stored properties, elements, payloads, and so on.
 ///
 /// A scan calls no code of the types: no `customMirror`, no `description`, no computed property. It does not follow
@@ -86,8 +88,10 @@ struct ReferenceScan {
   mutating func scanFields(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     // In objects of the library, properties with this prefix are left out. They are guarded by the tree lock, so they
     // may change during the scan.
+    let isWrapper = layout.isWrapper
     for field in fields(layout) where !isSilent || !field.name.hasPrefix("unchecked") {
-      step(".\(field.name)") { scan in
+      let name = field.type.map { TypeLayout($0).isWrapper } == true ? field.name.dropFirst() : field.name[...]
+      step(isWrapper ? "" : ".\(name)") { scan in
         if let type = field.type {
           unsafe scan.scan(address + field.offset, as: type)
         } else {
@@ -228,4 +232,15 @@ extension Dictionary: ScannedCollection {
       }
     }
   }
+}
+
+extension TypeLayout {
+  /// Whether this is a property wrapper of the library. Its property is known by the name that the user has given it.
+  fileprivate var isWrapper: Bool { unsafe Self.wrappers.contains(UInt(bitPattern: descriptor)) }
+  private static let wrappers: Set<UInt> = unsafe [
+    UInt(bitPattern: TypeLayout(Required<Never>.self).descriptor),
+    UInt(bitPattern: TypeLayout(Linked<Never>.self).descriptor),
+    UInt(bitPattern: TypeLayout(Followed<Never>.self).descriptor),
+    UInt(bitPattern: TypeLayout(AppLinked<Never>.self).descriptor),
+  ]
 }
