@@ -83,6 +83,20 @@ import UDITesting
     }
   }
 
+  /// Also what would have waited for the end: a task that holds the tree may release it later.
+  @Test("What is reported after the end is recorded at once")
+  func misuseAfterTheEnd() async throws {
+    let line = #line + 4
+    let found = try await issues {
+      let reporter = withOwnAppContext { UDIReporter.current }
+      withReporter(reporter) {
+        _ = UDIContext(tag: "late").provide(TickingClock(), as: (any Clock).self) { _ in }
+      }
+    }
+    #expect(found.map(\.sourceLocation?.line) == [line])
+    #expect(found.first?.text.contains("dropped without having been closed") == true, "\(found.map(\.text))")
+  }
+
   /// An object whose context is gone.
   private func orphan() -> Basket? {
     let owner = UDIContext(tag: "owner")

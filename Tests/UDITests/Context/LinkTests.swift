@@ -261,4 +261,21 @@ import UDI
     }
     #expect(root.linkAll((any Service).self).count == 1)
   }
+
+  #if DEBUG
+    /// Otherwise the next context might go away, or this one be moved, between the two.
+    @Test func aLookupUpwardsGoesHandOverHand() throws {
+      let root = UDIContext(tag: "root")
+      let leaf = try root.makeChild(tag: "middle").makeChild(tag: "leaf")
+      let plain = Plain()
+      root.bind(plain, as: (any Service).self)
+      let held = Locked<[Int]>([])
+      Schedule.$hook.withValue({ point in
+        if point == .climbing { held.withLock { $0.append(HeldLocks.count) } }
+      }) {
+        #expect(leaf.link((any Service).self) === plain)
+      }
+      #expect(held.withLock { $0 } == [2, 2])
+    }
+  #endif
 }

@@ -300,6 +300,20 @@ struct UseTests {
     withExtendedLifetime(screens) {}
   }
 
+  @Test("Nobody has lost what is still there, but out of reach")
+  func explanationsOutOfReach() throws {
+    let (depot, plain) = (try root.makeChild(tag: "Depot"), Plain())
+    shop.bind(plain, as: (any Service).self)
+    let screen = Screen().attached(to: shop)
+    #expect(screen.service === plain)
+    let explanation = depot.explain((any Service).self)
+    guard case .outOfReach = explanation.cause else { return _ = Issue.record("\(explanation)") }
+    #expect(explanation.dependents.isEmpty)
+    shop.unbind((any Service).self)
+    #expect(depot.explain((any Service).self).dependents.map(\.fullPath) == [["App", "Shop"]])
+    withExtendedLifetime((screen, plain)) {}
+  }
+
   @Test("A diagram connects what it shows")
   func mermaid() throws {
     let plain = Plain()

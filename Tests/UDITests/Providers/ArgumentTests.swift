@@ -73,6 +73,24 @@ import UDI
     #expect(census.everBorn == 2_000 && census.alive < 200)
   }
 
+  /// What is kept for others with the same hash stays, also if they came before and after.
+  @Test(arguments: [UDILifetime.context, .weak, UDILifetime("own")])
+  func anInstanceStaysIfThatOfEqualHashesCannotBeMade(_ lifetime: UDILifetime) {
+    let (witness, later) = (Made(), Locked<(any Alpha)?>(nil))
+    context.register((any Alpha).self, lifetime: lifetime) { (context, bucket: Bucket) -> (any Alpha)? in
+      guard bucket.number == 9 else { return Made("\(bucket.number)") }
+      let found = context.link((any Alpha).self, with: Bucket(number: 17, witness: witness))
+      later.withLock { $0 = found }
+      return nil
+    }
+    func link(_ number: Int) -> (any Alpha)? {
+      context.link((any Alpha).self, with: Bucket(number: number, witness: witness))
+    }
+    let first = link(1)
+    #expect(first != nil && link(9) == nil)
+    #expect(link(1) === first && link(17) === later.withLock { $0 })
+  }
+
   @Test func argumentsWithEqualHashesAreDifferentInAGraph() throws {
     let witness = Made()
     context.register((any Beta).self, lifetime: .graph) { (_, bucket: Bucket) in Made("\(bucket.number)") }
