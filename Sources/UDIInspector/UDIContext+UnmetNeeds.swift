@@ -51,6 +51,11 @@ extension UDIUnmetNeeds: CustomStringConvertible {
   }
 }
 
+extension UDIExplanation.Place: CustomStringConvertible {
+  /// The key, the context, and the line of the registration.
+  public var description: String { "\(finding.key) in \(quoted(fullPath)), at \(finding.site)" }
+}
+
 /// One run of `unmetNeeds`.
 private final class NeedsCheck {
   /// Where lookups begin: at a context, or in a new scope below it.

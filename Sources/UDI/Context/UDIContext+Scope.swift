@@ -133,7 +133,7 @@ extension UDIContext {
     if let scope = try? makeScope(tag: tag, search: search) { return scope }
     let scope = UDIContext(tag: tag, search: search ?? self.search)
     change { node, garbage in
-      node.reportClosed(spelled("\(verb) made a closed scope"), &garbage)
+      node.reportClosed(verb, of: nil, at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in
         scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed

@@ -156,10 +156,7 @@ extension UDIExplanation {
   var type: String { describeType(typeName) }
 }
 
-extension UDIExplanation.Place: CustomStringConvertible {
-  /// The key, the context, and the line of the registration.
-  public var description: String { spelled("\(finding.key) in \(context), at \(finding.site)") }
-
+extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
   fileprivate var registered: String { spelled("registered in \(context), at \(finding.site)") }
 }

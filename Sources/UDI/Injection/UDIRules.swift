@@ -34,7 +34,7 @@ public struct UDIRules<Target>: Sendable {
     context.change { node, garbage in
       if node.treeLocked.state != .open {
         let what = "rules for \(describeType(Target.self))"
-        return node.reportClosed(spelled("inject did nothing for \(what)"), &garbage)
+        return node.reportClosed("inject", of: what, at: UDICallSite("", 0), &garbage)
       }
       node.treeLocked.ensureExtras().rules.append(rule)
     }

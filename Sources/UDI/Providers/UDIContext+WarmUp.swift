@@ -96,16 +96,15 @@ extension UDIContext {
   /// takes no arguments. Asynchronous factories come first, so that the others find their instances. Then come
   /// synchronous factories that belong to an actor, because the rest cannot wait for that actor.
   ///
-  /// - Returns: The failures. If this context is closed or is being closed, or begins to be meanwhile, what could not
-  ///   be made for that reason has a single one, that of the context.
+  /// - Returns: The failures; a single one if this context is closed, or is being closed.
   package func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
+    if let path = change({ node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }) {
+      let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
+      return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
+    }
     var failures: [UDIFailure] = []
     for group in whatToMake(isWanted) { failures += await Self.failures(of: group) }
-    let path = change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
-    guard let path else { return failures }
-    let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
-    failures.removeAll { $0.error is UDILinkError }
-    return failures + [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
+    return failures
   }
 
   @inline(never)

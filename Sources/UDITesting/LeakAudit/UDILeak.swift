@@ -1,4 +1,5 @@
 public import UDI
+import UDIInspector
 
 /// An object or a context that has outlived an operation during which it was registered, attached or made.
 public struct UDILeak: Sendable, Equatable, CustomStringConvertible {

@@ -100,31 +100,6 @@ import Testing
     #expect(made.current == 1)
   }
 
-  @Test("What could not be made because the context was closed meanwhile has one failure")
-  func closedMeanwhile() async throws {
-    struct Failure: Error {}
-    let (begun, begins) = AsyncStream.makeStream(of: Void.self)
-    context.register((any Other).self, lifetime: .context) { () async throws -> Plain? in throw Failure() }
-    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in
-      begins.finish()
-      try await Task.sleep(for: .seconds(3600))
-      return nil
-    }
-    for name in ["a", "b", "c"] as [UDIName] {
-      context.register((any Alpha).self, named: name, lifetime: .context) { context in
-        Made(parts: [try context.require((any Service).self)])
-      }
-    }
-    let context = context
-    let task = Task { try await context.warmUp() }
-    for await _ in begun {}
-    try await context.close()
-    let error = await #expect(throws: UDIWarmUpError.self) { try await task.value }
-    #expect(error?.failures.filter { $0.error is UDILinkError }.map(\.fullPath) == [["context"]])
-    // What a factory threw has its own.
-    #expect(error?.failures.contains { $0.error is Failure } == true && error?.failures.count ?? 0 < 4)
-  }
-
   @Test func oneCauseIsToldOnce() async throws {
     struct Broken: Error {}
     context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }

@@ -48,7 +48,7 @@ extension UDIContext {
     var waiting: (creation: Creation, number: UInt64)?
     let isNew = change { node, garbage in
       if node.treeLocked.state.isEnding {
-        node.reportClosed(spelled("install did nothing for \(describeType(type(of: module)))"), &garbage)
+        node.reportClosed("install", of: describeType(type(of: module)), at: UDICallSite("", 0), &garbage)
         return false
       }
       let extras = node.treeLocked.ensureExtras()

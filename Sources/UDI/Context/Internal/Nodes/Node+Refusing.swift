@@ -5,21 +5,21 @@ extension Node {
   @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
-    reportClosed(spelled("\(verb) did nothing for \(entry.key.description)"), at: entry.site, &garbage)
+    reportClosed(verb, of: entry.key.description, at: entry.site, &garbage)
   }
 
   /// If the context is being closed or is closed, reports what a verb did instead of its work.
   ///
-  /// - Parameter event: What happened, as the beginning of a sentence: "bind did nothing for P".
+  /// - Parameter what: A description of what the verb was given and ignored; nil if it has made a closed scope.
   @inline(never)
-  func reportClosed(_ event: String, at site: UDICallSite = UDICallSite("", 0), _ garbage: inout Garbage) {
+  func reportClosed(_ verb: String, of what: String?, at site: UDICallSite, _ garbage: inout Garbage) {
     guard treeLocked.state.isEnding else { return }
     let path = fullPath
     garbage.add(
       LateCall.report(.contextClosed, at: site) {
         """
-        \(event), because the context \(quoted(path)) is closed, or is being closed. Keep the \
-        context open for as long as it is used.
+        \(verb) \(what.map { "did nothing for \($0)" } ?? "made a closed scope"), because the context \(quoted(path)) \
+        is closed, or is being closed. Keep the context open for as long as it is used.
         """
       })
   }
