@@ -223,7 +223,8 @@ private final class ReportsOfTest: Sendable {
       let result = try await operation()
       // If the test has closed its context, what has failed there was thrown, too: by `untilClosed`, although nobody
       // may have awaited that at first, or by `close`.
-      if context.isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
+      let isClosed = await !context.failuresToMake { _ in false }.isEmpty
+      if isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
       return result
     } catch {
       state.withLock { $0.hasThrown = true }

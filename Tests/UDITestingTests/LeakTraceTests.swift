@@ -379,7 +379,8 @@ struct LeakTraceDetailTests {
       #expect(kept?.list?.guests.count == 1)
     }
     // The reader keeps both guests and their context.
-    #expect(found.map(\.className) == ["Reader"] && found.map { $0.held.map(\.className) } == [["Guest", "Guest"]])
+    #expect(found.map(\.className) == ["Reader"], "\(found)")
+    #expect(found.map { $0.held.map(\.className) } == [["Guest", "Guest"]], "\(found)")
     withExtendedLifetime(kept) {}
   }
 

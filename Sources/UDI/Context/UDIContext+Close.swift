@@ -133,9 +133,6 @@ extension UDIContext {
     if isNew, let path { UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: .zero)) } }
     return true
   }
-
-  /// Whether this context has been closed, and not only begun to be.
-  package var isClosed: Bool { change { node, _ in node.treeLocked.state == .closed } }
 }
 
 extension Node {

@@ -34,12 +34,7 @@ extension UDIFailure: CustomStringConvertible {
     let causes = failures.map { ($0.error as? UDILinkError)?.explanation.decision ?? "\($0.error)" }
     var lines = [spelled("\(failures.count) dependencies \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
-      // All lines of a description are indented like its first one.
-      lines.append(
-        failures[index].description.unicodeScalars.reduce(into: "  ") { text, scalar in
-          text.unicodeScalars.append(scalar)
-          if scalar == "\n" { text += "  " }
-        })
+      lines.append("  " + failures[index].description)
       let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }
