@@ -204,8 +204,8 @@ private final class ReportsOfTest: Sendable {
 
   var reporter: UDIReporter { UDIReporter { [self] in if !wait($0) { onMisuse($0) } } }
 
-  /// Lets a report wait, if it has to. What waits already is not added again, apart from reports of what was not
-  /// closed.
+  /// Lets a report wait, if it has to. Equal reports wait only once, except those of what was not closed, which are
+  /// counted.
   private func wait(_ misuse: UDIMisuse) -> Bool {
     let isUnclosed = misuse.kind == .unclosed
     return state.withLock { state in
@@ -221,8 +221,8 @@ private final class ReportsOfTest: Sendable {
   ) async rethrows -> Result {
     do {
       let result = try await operation()
-      // If the test has closed its context, what has failed there was thrown, too: by `untilClosed`, although nobody
-      // may have awaited that at first, or by `close`.
+      // If the test has closed its context, `close` or `untilClosed` has thrown the failures of operations, so they are
+      // no issues. A closed context counts as one failure, even if nothing is to be made in it.
       let isClosed = await !context.failuresToMake { _ in false }.isEmpty
       if isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
       return result

@@ -108,7 +108,7 @@ extension UDIExplanation: CustomStringConvertible {
   private var range: String {
     let directions =
       switch search {
-      // From a closed context, lookups go on above what was its parent.
+      // From a closed context, lookups go on at what was its parent.
       case .lineage where fullPath.count > 1 || contexts.contains { $0.fullPath[0] != fullPath[0] }: ", below and above"
       case .lineage, .descendants: " and below"
       case .local: " itself"
