@@ -1,4 +1,3 @@
-import Synchronization
 public import Testing
 public import UDI
 
@@ -51,8 +50,8 @@ extension Trait where Self == OwnAppContextTrait {
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
   /// ```
   ///
-  /// The context is released after the test. If it then drops something that has an `onClose` and was not closed, that
-  /// is a misuse, too. To avoid it, end such a test with `try await AppContext.close()`.
+  /// If something in the context has to be closed, the context is closed after the test. An error that closing gives is
+  /// an issue of the test, and so is what takes longer than 10 seconds. Then the context is released.
   public static var ownAppContext: Self { OwnAppContextTrait { _ in } }
 
   /// Gives each test its own `AppContext` and its own reporter, and prepares the context.
@@ -69,8 +68,9 @@ extension Trait where Self == OwnAppContextTrait {
 /// Runs an operation with its own `AppContext` and its own reporter. With test libraries other than Swift Testing, use
 /// this function instead of the trait `.ownAppContext`.
 ///
-/// The context is released after the operation. If it then drops something that has an `onClose` and was not closed,
-/// that is a misuse, too. To avoid it, end such an operation with `try await AppContext.close()`.
+/// If something in the context has to be closed, the context is closed after the operation. An error that closing gives
+/// is a misuse (``UDIMisuse/Kind/closingFailed``), and so is what takes longer than 10 seconds. Then the context is
+/// released.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
@@ -86,8 +86,8 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 
 /// Runs a synchronous operation with its own `AppContext` and its own reporter.
 ///
-/// The context is released after the operation. If it then drops something that has an `onClose`, that is a misuse,
-/// too: where something has to be closed, use the asynchronous form.
+/// The context is released after the operation. This form cannot wait until it has been closed: if something is dropped
+/// that has an `onClose`, that is a misuse. Where something has to be closed, use the asynchronous form.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
@@ -132,19 +132,19 @@ nonisolated(nonsending) func withContext<Result>(
   defer { reports.end() }
   if let present {
     return try await withReporter(reports.reporter) {
-      try await reports.noteEnd(of: present) { try await operation(present, nil) }
+      try await reports.collect(in: present) { try await operation(present, nil) }
     }
   }
   return try await withReporter(reports.reporter) {
-    // The context is made in this block and ends in it, so that what has not been closed is reported to this
-    // operation's reporter. The context ends on the main actor, because objects of the main actor that the context owns
-    // are released at once there, with all that they hold.
+    // The context is made in this block and ends in it, so that what is reported meanwhile gets to this operation's
+    // reporter. The context ends on the main actor, because objects of the main actor that the context owns are
+    // released at once there, with all that they hold.
     let own = OwnContext()
     do {
       let result = try await OwnContext.$around.withValue(own) {
         try await withAppContext(own.context) {
           try await OwnContext.$inside.withValue(own) {
-            try await reports.noteEnd(of: own.context) { try await operation(own.context, own) }
+            try await reports.collect(in: own.context, closes: true) { try await operation(own.context, own) }
           }
         }
       }
@@ -175,74 +175,5 @@ func withContext<Result>(
         try OwnContext.$inside.withValue(own) { try operation(own.context, own) }
       }
     }
-  }
-}
-
-/// Passes reports on. If they become issues, some of them wait until the test's code has ended:
-///
-/// - Those of a service's operation. It has the test's reporter but no task-local values, so an issue that it recorded
-///   would be that of an unknown test.
-/// - Those of what was not closed. They become one issue; none if the test has thrown an error, which is the reason.
-///
-/// What is reported still later, because a task holds the tree, becomes an issue of no test.
-private final class ReportsOfTest: Sendable {
-  private struct State {
-    var waiting: [UDIMisuse] = []
-    var hasThrown = false
-    var hasEnded = false
-  }
-
-  private let onMisuse: @Sendable (UDIMisuse) -> Void
-  private let recordsIssues: Bool
-  private let state = Mutex(State())
-
-  /// - Parameter onMisuse: Called at once for each misuse; nil to record issues.
-  init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?) {
-    self.onMisuse = onMisuse ?? recordAsIssue
-    recordsIssues = onMisuse == nil && Test.current != nil
-  }
-
-  var reporter: UDIReporter { UDIReporter { [self] in if !wait($0) { onMisuse($0) } } }
-
-  /// Lets a report wait, if it has to. Equal reports wait only once, except those of what was not closed, which are
-  /// counted.
-  private func wait(_ misuse: UDIMisuse) -> Bool {
-    let isUnclosed = misuse.kind == .unclosed
-    return state.withLock { state in
-      guard recordsIssues, !state.hasEnded, isUnclosed || Test.current == nil else { return false }
-      if isUnclosed || !state.waiting.contains(misuse) { state.waiting.append(misuse) }
-      return true
-    }
-  }
-
-  /// Runs the test's code, and notes how it ends.
-  nonisolated(nonsending) func noteEnd<Result>(
-    of context: UDIContext, _ operation: nonisolated(nonsending) () async throws -> Result
-  ) async rethrows -> Result {
-    do {
-      let result = try await operation()
-      // If the test has closed its context, `close` or `untilClosed` has thrown the failures of operations, so they are
-      // no issues. A closed context counts as one failure, even if nothing is to be made in it.
-      let isClosed = await !context.failuresToMake { _ in false }.isEmpty
-      if isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
-      return result
-    } catch {
-      state.withLock { $0.hasThrown = true }
-      throw error
-    }
-  }
-
-  func end() {
-    let waiting = state.withLock { state in
-      state.hasEnded = true
-      return state.hasThrown ? state.waiting.filter { $0.kind != .unclosed } : state.waiting
-    }
-    for misuse in waiting where misuse.kind != .unclosed { onMisuse(misuse) }
-    let unclosed = waiting.filter { $0.kind == .unclosed }
-    guard let first = unclosed.first else { return }
-    let others = unclosed.dropFirst().map { "\($0.fileID):\($0.line)" }.joined(separator: ", ")
-    Issue.record(
-      "\(first.message)\(others.isEmpty ? "" : " The same is true of what was registered at \(others).")",
-      sourceLocation: location(first.fileID, first.line))
   }
 }

@@ -57,7 +57,7 @@ import UDITesting
     #expect(found.map(\.sourceLocation?.line) == [line])
   }
 
-  @Test("An operation that fails is an issue, unless the test closes the context, which throws the failure")
+  @Test("An operation that fails is one issue, unless the test closes the context, which throws the failure")
   func failedOperation() async throws {
     struct Failure: Error {}
     for closes in [false, true] {
@@ -79,7 +79,7 @@ import UDITesting
           try? await AppContext.close()
         }
       }
-      #expect(found.map(\.sourceLocation?.line) == (closes ? [] : [line, line]), "\(found.map(\.text))")
+      #expect(found.map(\.sourceLocation?.line) == (closes ? [] : [line]), "\(found.map(\.text))")
     }
   }
 

@@ -79,8 +79,8 @@ extension UDIContext {
   }
 
   /// Closes the context like `close`, but returns the error.
-  nonisolated(nonsending) func closeCollectingErrors(
-    _ ending: UDIEnding, _ limit: Closing.Limit? = nil
+  nonisolated(nonsending) package func closeCollectingErrors(
+    _ ending: UDIEnding, _ limit: (time: Duration, clock: any Clock<Duration>)? = nil
   ) async -> UDICloseError? {
     guard let (run, number) = Closing.join(self, ending, limit) else { return nil }
     return await run.waitForEnd(number)
@@ -136,6 +136,9 @@ extension UDIContext {
 }
 
 extension Node {
+  /// Whether closing the context might take time. Call this under the tree lock.
+  package var hasClosers: Bool { treeLocked.hasClosers }
+
   /// Whether closing the context would close nothing and wait for nothing, and there are no children. Call this under
   /// the tree lock.
   var canEndAtOnce: Bool {

@@ -215,10 +215,7 @@ extension WeakValueDictionary {
   }
 
   private mutating func dropDeadEntries(looks: Int) {
-    var alive: [AnyObject] = []
-    for pair in deadEntriesInTurn(looks: looks, keep: { object, _ in alive.append(object) }) {
-      _ = removeEntry(forKey: pair.key)
-    }
+    for pair in deadEntriesInTurn(looks: looks, keep: { _, _ in }) { _ = removeEntry(forKey: pair.key) }
   }
 }
 

@@ -331,6 +331,34 @@ private final class PlainScreen: UDIFinalObject {
     #expect(await settle([root]) && observer.take().last == "plain")
   }
 
+  @Test("Reading what only `obtain` can make is no misuse before it is made, observed or not", .ownAppContext)
+  func asynchronous() async throws {
+    root.register((any Loose).self, lifetime: .context) { () async in Plain("obtained") as any Loose }
+    let screen = Screen().attached(to: root)
+    #expect(screen.loose == nil)
+    let observer = observe(screen)
+    await expect(observer, reads: [nil])
+    _ = try await root.obtain((any Loose).self)
+    #expect(screen.loose?.label == "obtained")
+    await expect(observer, reads: ["obtained"])
+  }
+
+  @Test("Other failures of a read are misuse, and so is what a factory fails to find meanwhile")
+  func failures() async {
+    root.register((any Loose).self) { @MainActor in Plain("plain") as any Loose }
+    await Task.detached { [root] in
+      let plain = PlainScreen().attached(to: root)
+      let elsewhere = misuse { _ = plain.loose }
+      #expect(elsewhere.map(\.kind) == [.notMade])
+    }.value
+
+    root.register(String.self, lifetime: .context) { () async in "obtained" }
+    root.register((any Loose).self) { context in Plain(context.link(String.self) ?? "none") as any Loose }
+    let plain = PlainScreen().attached(to: root)
+    let inFactory = misuse { _ = plain.loose }
+    #expect(inFactory.map(\.kind) == [.notMade])
+  }
+
   @Test("A read that is not observed follows nothing, and neither does an observer that has been told")
   func untracked() async {
     let screen = Screen().attached(to: root)

@@ -348,7 +348,7 @@ extension UDIFailure {
 
 extension UDICloseError {
   /// Reports the failures. Call this if no caller waits to get them as an error.
-  func report() {
+  package func report() {
     for failure in failures {
       let message = "While a context was closed, there was an error that no caller waited for: \(failure)"
       UDIReporter.current.report(

@@ -83,6 +83,11 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
+  /// How many reads of followed properties are under way on this thread. Used only by this thread.
+  @exclusivity(unchecked) var followedReads = 0
+  /// Whether what is looked up now may come later: if only `obtain` can make it, that is no mistake.
+  var mayComeLater: Bool { unsafe isObtaining || followedReads > 0 && frames.isEmpty }
+
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
   /// The listeners that this thread is calling: a bit for each. Used only by this thread.

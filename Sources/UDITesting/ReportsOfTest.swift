@@ -1,0 +1,73 @@
+import Synchronization
+import Testing
+import UDI
+
+/// Passes reports on. If they become issues, those of a service's operation wait until the test's code has ended: the
+/// operation has the test's reporter but no task-local values, so an issue that it recorded would be that of an unknown
+/// test. What is reported still later, because a task holds the tree, becomes an issue of no test.
+final class ReportsOfTest: Sendable {
+  private struct State {
+    var waiting: [UDIMisuse] = []
+    var hasEnded = false
+  }
+
+  private let onMisuse: @Sendable (UDIMisuse) -> Void
+  private let recordsIssues: Bool
+  private let patience: Duration
+  private let state = Mutex(State())
+
+  /// - Parameters:
+  ///   - onMisuse: Called at once for each misuse; nil to record issues.
+  ///   - patience: How long closing a context may take.
+  init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?, patience: Duration = .seconds(10)) {
+    self.patience = patience
+    self.onMisuse = onMisuse ?? recordAsIssue
+    recordsIssues = onMisuse == nil && Test.current != nil
+  }
+
+  var reporter: UDIReporter { UDIReporter { [self] in if !wait($0) { onMisuse($0) } } }
+
+  /// Lets a report wait, if it has to. Equal reports wait only once.
+  private func wait(_ misuse: UDIMisuse) -> Bool {
+    state.withLock { state in
+      guard recordsIssues, !state.hasEnded, Test.current == nil else { return false }
+      if !state.waiting.contains(misuse) { state.waiting.append(misuse) }
+      return true
+    }
+  }
+
+  /// Runs the test's code in a context.
+  ///
+  /// - Parameter closes: Whether to close the context afterwards, if something there has to be closed.
+  nonisolated(nonsending) func collect<Result>(
+    in context: UDIContext, closes: Bool = false, _ operation: nonisolated(nonsending) () async throws -> Result
+  ) async rethrows -> Result {
+    do {
+      let result = try await operation()
+      await finish(context, closes)
+      return result
+    } catch {
+      await finish(context, closes)
+      throw error
+    }
+  }
+
+  nonisolated(nonsending) private func finish(_ context: UDIContext, _ closes: Bool) async {
+    // If nothing has to be closed, the context stays as it is, so that an audit finds what keeps it alive.
+    if closes, context.change({ node, _ in node.branch.contains(where: \.hasClosers) }) {
+      await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))?.report()
+    }
+    // If the context has been closed, the closing or `untilClosed` has given the failures of operations, so they are no
+    // issues of their own. A closed context counts as one failure, even if nothing is to be made in it.
+    let isClosed = await !context.failuresToMake { _ in false }.isEmpty
+    if isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
+  }
+
+  func end() {
+    let waiting = state.withLock { state in
+      state.hasEnded = true
+      return state.waiting
+    }
+    for misuse in waiting { onMisuse(misuse) }
+  }
+}
