@@ -59,8 +59,8 @@ final class ReportsOfTest: Sendable {
     }
     // If the context has been closed, the closing or `untilClosed` has given the failures of operations, so they are no
     // issues of their own. A closed context counts as one failure, even if nothing is to be made in it.
-    let isClosed = await !context.failuresToMake { _ in false }.isEmpty
-    if isClosed { state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } } }
+    if await context.failuresToMake({ _ in false }).isEmpty { return }
+    state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } }
   }
 
   func end() {

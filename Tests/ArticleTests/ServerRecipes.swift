@@ -153,7 +153,6 @@ enum ServerRecipes {
     func requestsFindWhatTheyNeed() async throws {
       try AppContext.makeScope(tag: "sample").provide(User(name: "sample"))
       await expectEverythingIsMade()
-      try await AppContext.close()
     }
   }
 

@@ -78,7 +78,6 @@ struct StorageTests {
     let database = try await AppContext.obtain((any Database).self)
     try await database.insert("Water the plants")
     #expect(try await database.count == 1)
-    try await AppContext.close()
   }
 }
 

@@ -28,7 +28,6 @@ import UDITesting
     #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
     // Sessions that leave more than 500 bytes each would fail this; a whole session takes many times as much.
     #expect(sizes[9] - sizes[1] < 4_000_000, "The resident sizes: \(sizes)")
-    try await AppContext.close()
   }
 
   @Test func evenScreensDoNotAddUp() async throws {
@@ -40,7 +39,6 @@ import UDITesting
       try await showScreens(in: session)
       try await session.close()
     }
-    try await AppContext.close()
   }
 
   @MainActor private func showScreens(in session: UDIContext) async throws {

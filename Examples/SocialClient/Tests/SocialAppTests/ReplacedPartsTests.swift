@@ -23,7 +23,6 @@ import UDITesting
     try await AppContext.require(BackgroundScheduler.self).run()
     #expect(try session.require(Outbox.self).count == 0)
     #expect(try session.require(Timeline.self).visible.last?.text == "Hello")
-    try await AppContext.close()
   }
 
   @Test func clockIsReplacedBeforeTheLogIsMade() throws {
@@ -42,7 +41,6 @@ import UDITesting
     withOverride(of: Preferences.self, with: Preferences(database: try session.require()), in: session) {
       #expect(session.link(Preferences.self)?.mutedWords == ["weather"])
     }
-    try await AppContext.close()
   }
 
   @Test func filterIsAddedToTheOthers() async throws {
@@ -53,14 +51,12 @@ import UDITesting
     try await session.require(SyncEngine.self).sync()
     #expect(try session.require(PostStore.self).all.count == 2)
     #expect(try session.require(Timeline.self).visible.isEmpty)
-    try await AppContext.close()
   }
 
   @Test func featureThatIsOffIsNotThere() async throws {
     compose(AppContext, configuration: AppConfiguration(flags: []))
     let session = try await AppContext.openWindow().logIn()
     #expect(session.link(Translator.self) == nil)
-    try await AppContext.close()
   }
 
   @Test func nobodyIsLoggedInIfASessionCannotBeMade() async throws {
@@ -76,6 +72,5 @@ import UDITesting
     #expect(window.account == nil)
     #expect(window.children.isEmpty)
     #expect(server.openEnds == .none)
-    try await AppContext.close()
   }
 }

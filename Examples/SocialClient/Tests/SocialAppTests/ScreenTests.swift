@@ -20,7 +20,6 @@ import UDITesting
     await window.logIn.logIn("ben", password: "banana")
     while window.home == nil { await Task.yield() }
     #expect(window.home?.account.handle == "ben")
-    try await AppContext.close()
   }
 
   @Test(.leakAudit) func barSaysWhatPlays() {
@@ -42,7 +41,6 @@ import UDITesting
     #expect(feed.lines == ["@ben: Good morning #weather"])
     try feed.openAuthor(at: 0).block()
     #expect(feed.lines.isEmpty)
-    try await AppContext.close()
   }
 
   @Test(.ownAppContext) func draftSurvivesTheScreen() async throws {
@@ -53,7 +51,6 @@ import UDITesting
     #expect(composer.text == "Half a sen")
     #expect(await composer.send() == "sent")
     #expect(ComposerModel().attached(to: session).text == "")
-    try await AppContext.close()
   }
 
   @Test(.leakAudit) func sessionLeavesNothingBehind() async throws {
@@ -64,7 +61,6 @@ import UDITesting
     let player = PlayerModel("Rain").attached(to: session)
     #expect(player.title == "Rain")
     _ = try home.timeline.openAuthor(at: 0)
-    try await AppContext.close()
   }
 
   @Test(.ownAppContext) func auditNamesAScreenThatStays() async throws {

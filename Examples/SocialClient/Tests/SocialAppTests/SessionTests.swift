@@ -32,7 +32,6 @@ import UDITesting
     await #expect(throws: UDIWarmUpError.self) { try await window.logIn() }
     #expect(window.account == nil && window.children.isEmpty)
     #expect(server.openEnds == .none)
-    try await AppContext.close()
   }
 
   @Test func eachWindowHasASessionOfItsOwn() async throws {
@@ -94,7 +93,6 @@ import UDITesting
     await during.badge.change()
     await during.home.change()
     #expect(window.title == "Log in" && window.badge.count == 0)
-    try await AppContext.close()
   }
 
   @Test @MainActor func screenMayOpenDuringALogOut() async throws {

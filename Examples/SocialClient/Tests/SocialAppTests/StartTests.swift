@@ -13,7 +13,6 @@ import UDITesting
     #expect(app.window.title == "Log in" && app.status == "loading")
     await app.starting?.value
     #expect(app.status == nil)
-    try await AppContext.close()
   }
 
   @Test(.leakAudit) func startThatFailsIsRepeated() async throws {
@@ -30,7 +29,6 @@ import UDITesting
     #expect(app.status == "loading")
     await app.starting?.value
     #expect(app.status == nil)
-    try await AppContext.close()
   }
 
   @Test(.ownAppContext) func logInWaitsForWhatItNeeds() async throws {
@@ -50,6 +48,5 @@ import UDITesting
     await loggedIn
     #expect(app.window.title == "@ann")
     await app.starting?.value
-    try await AppContext.close()
   }
 }

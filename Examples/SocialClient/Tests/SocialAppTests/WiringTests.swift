@@ -11,7 +11,6 @@ import UDITesting
     await expectEverythingIsMade()
     try await AppContext.openWindow().logIn()
     await expectEverythingIsMade()
-    try await AppContext.close()
   }
 
   @Test func screensHaveWhatTheyNeed() async throws {
@@ -21,7 +20,6 @@ import UDITesting
     expectNeedsAreMet(
       by: HomeModel.self, FeedModel.self, ConversationModel.self, ProfileModel.self, NoticesModel.self,
       SearchModel.self, ComposerModel.self, PlayerModel.self, MiniPlayerModel.self, in: session)
-    try await AppContext.close()
   }
 
   @Test func graphHasMoreThanFortyServices() async throws {
@@ -30,7 +28,6 @@ import UDITesting
     try await AppContext.openWindow().logIn()
     let entries = AppContext.snapshot().contexts.flatMap(\.entries)
     #expect(entries.count { $0.kind == .kept } > 40)
-    try await AppContext.close()
   }
 
   @Test func logOutClosesThingsInOrder() async throws {
@@ -43,7 +40,6 @@ import UDITesting
     #expect(transport.log[beginning...] == ["closeStream", "removeDevice", "logOut"])
     #expect(server.openEnds == .none)
     #expect(try AppContext.require(BackgroundScheduler.self).count == 0)
-    try await AppContext.close()
   }
 
   @Test func oneErrorNamesEverythingThatIsMissing() async throws {
@@ -63,6 +59,5 @@ import UDITesting
     #expect(AppContext.link(Session.self) == nil)
     #expect(session.link(Timeline.self) != nil)
     #expect(try session.require(Account.self).handle == "ann")
-    try await AppContext.close()
   }
 }

@@ -96,9 +96,7 @@ extension Watcher {
   /// provider keeps always counts as different, because values cannot be compared: only one that is kept is in the same
   /// box each time.
   func isNew(_ found: [Found]) -> Bool {
-    defer {
-      last = found.map { ($0.entry.name, ($0.entry as? Provider)?.id ?? 0, $0.instance.weakly) }
-    }
+    defer { last = found.map { ($0.entry.name, ($0.entry as? Provider)?.id ?? 0, $0.instance.weakly) } }
     guard let last, last.count == found.count else { return true }
     return !zip(last, found).allSatisfy { $0.name == $1.entry.name && $0.instance()?.object === $1.instance.object }
   }

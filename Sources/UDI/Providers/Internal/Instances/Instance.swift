@@ -104,7 +104,6 @@ extension OwnedInstance {
 
 /// A `ValueBox`, whatever the type of its value.
 class AnyBox {
-  init() {}
   var anyValue: Any { preconditionFailure("a box holds something") }
 }
 

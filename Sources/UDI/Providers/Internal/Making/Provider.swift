@@ -264,9 +264,7 @@ extension Provider {
     unsafe uncheckedIsOfSetUp = node.treeLocked.isBeingSetUp
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
-    if usesDefaultLifetime, let standard = node.defaultLifetime {
-      unsafe uncheckedLifetime = standard.kind
-    }
+    if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.kind }
     if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = kind == .scoped ? .strong : chosen }
     if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }

@@ -85,8 +85,8 @@ final class Resolution {
 
   /// How many reads of followed properties are under way on this thread. Used only by this thread.
   @exclusivity(unchecked) var followedReads = 0
-  /// Whether what is looked up now may come later: if only `obtain` can make it, that is no mistake.
-  var mayComeLater: Bool { unsafe isObtaining || followedReads > 0 && frames.isEmpty }
+  /// Whether a lookup is that of a followed property, and not one by a factory meanwhile.
+  var isFollowing: Bool { unsafe followedReads > 0 && frames.isEmpty }
 
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
@@ -109,8 +109,6 @@ final class Resolution {
     defer { self.isLooking = outer }
     return try body()
   }
-
-  init() {}
 
   /// What is left to do for one new instance at the end of the outermost link.
   struct Completion {

@@ -24,6 +24,5 @@ import UDITesting
     AppContext.unregister(Outbox.self)
     let error = await #expect(throws: UDILinkError.self) { try await AppContext.obtain(Reminder.self) }
     #expect(error?.description.hasPrefix("No Shelf.Mailer is registered in this tree.") == true)
-    try await AppContext.close()
   }
 }

@@ -24,7 +24,6 @@ import UDITesting
     AppContext.unregister(Outbox.self)
     let error = await #expect(throws: UDILinkError.self) { try await AppContext.obtain(Reminder.self) }
     #expect(error?.description.hasPrefix("No Shelf.Mailer is registered in this tree.") == true)
-    try await AppContext.close()
   }
 
   @MainActor @Test func explanationSaysThatTheSessionIsClosedToOutsiders() async throws {
