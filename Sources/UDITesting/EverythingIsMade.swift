@@ -16,9 +16,10 @@ import UDIInspector
 /// ```
 ///
 /// Each dependency is looked up in its own context, as by `obtain`; if something is bound there under the same key, the
-/// lookup finds that instead. Instances that a context owns stay there afterwards; if any has an `onClose`, close the
-/// context in the end. Each issue names the dependency and its context, and says what was missing. If the context is
-/// closed, that is an issue, too, because nothing can be made there.
+/// lookup finds that instead. Instances that a context owns stay there afterwards. If any has an `onClose`, and the
+/// context is not that of a test with `.ownAppContext`, close it in the end. Each issue names the dependency and its
+/// context, and says what was missing. If the context is closed, that is an issue, too, because nothing can be made
+/// there.
 ///
 /// - Parameters:
 ///   - context: The context to begin at.

@@ -29,15 +29,13 @@ nonisolated(nonsending) public func expectNoGrowth(
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows {
   var growth = Growth()
-  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: nil) { context, own in
-    let audit = BindingAudit()
-    try await audit.watch(context, madeWith: own) {
-      growth.start = Growth.counts(audit, context)
-      for _ in 0..<max(3, rounds) {
-        try await operation()
-        await settle { growth.excess(Growth.counts(audit, context)) }
-        growth.add(Growth.counts(audit, context))
-      }
+  let audit = BindingAudit()
+  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: nil, audit: audit) { context in
+    growth.start = Growth.counts(audit, context)
+    for _ in 0..<max(3, rounds) {
+      try await operation()
+      await settle { growth.excess(Growth.counts(audit, context)) }
+      growth.add(Growth.counts(audit, context))
     }
   }
   growth.record(at: sourceLocation)

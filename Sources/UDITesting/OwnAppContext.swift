@@ -27,7 +27,7 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     let present = OwnContext.isThat(of: test) ? AppContext : nil
-    try await withContext(present, onMisuse: nil) { context, _ in
+    try await withContext(present, onMisuse: nil) { context in
       try await TreeAttachment.attaching(context, to: test, testCase) {
         // What the block prepares, the test may replace.
         context.isBeingSetUp = true
@@ -50,8 +50,9 @@ extension Trait where Self == OwnAppContextTrait {
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
   /// ```
   ///
-  /// If something in the context has to be closed, the context is closed after the test. An error that closing gives is
-  /// an issue of the test, and so is what takes longer than 10 seconds. Then the context is released.
+  /// If something in the context has to be closed, the context is closed after the test. An error during closing is an
+  /// issue of the test. If closing takes longer than 10 seconds, whatever it waits for is cancelled and left behind,
+  /// which is an issue, too. Then the context is released.
   public static var ownAppContext: Self { OwnAppContextTrait { _ in } }
 
   /// Gives each test its own `AppContext` and its own reporter, and prepares the context.
@@ -68,9 +69,9 @@ extension Trait where Self == OwnAppContextTrait {
 /// Runs an operation with its own `AppContext` and its own reporter. With test libraries other than Swift Testing, use
 /// this function instead of the trait `.ownAppContext`.
 ///
-/// If something in the context has to be closed, the context is closed after the operation. An error that closing gives
-/// is a misuse (``UDIMisuse/Kind/closingFailed``), and so is what takes longer than 10 seconds. Then the context is
-/// released.
+/// If something in the context has to be closed, the context is closed after the operation. An error during closing is a
+/// misuse (``UDIMisuse/Kind/closingFailed``). If closing takes longer than 10 seconds, whatever it waits for is cancelled
+/// and left behind, which is a misuse, too. Then the context is released.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
@@ -81,7 +82,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
   onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
-  try await withContext(nil, onMisuse: onMisuse) { _, _ in try await operation() }
+  try await withContext(nil, onMisuse: onMisuse) { _ in try await operation() }
 }
 
 /// Runs a synchronous operation with its own `AppContext` and its own reporter.
@@ -120,22 +121,28 @@ final class OwnContext: Sendable {
   }
 }
 
-/// Runs an operation with its own reporter, in the given `AppContext` or, if none is given, in a new one.
+/// Runs an operation in the given `AppContext` or, if none is given, in a new one, which is closed afterwards if
+/// something there has to be closed. It gets its own reporter, unless the context is that of the test, whose reporter it
+/// then uses.
 ///
-/// - Parameter operation: Called with the `AppContext` and, if that is new, with an object that is alive as long as any
-///   task holds the context.
+/// - Parameters:
+///   - audit: Watches the operation and the closing.
+///   - operation: Called with the `AppContext`.
 nonisolated(nonsending) func withContext<Result>(
-  _ present: UDIContext?, onMisuse: (@Sendable (UDIMisuse) -> Void)?,
-  operation: nonisolated(nonsending) (UDIContext, OwnContext?) async throws -> Result
+  _ present: UDIContext?, onMisuse: (@Sendable (UDIMisuse) -> Void)?, audit: BindingAudit? = nil,
+  operation: nonisolated(nonsending) (UDIContext) async throws -> Result
 ) async rethrows -> Result {
+  if let present, onMisuse == nil, OwnContext.inside?.context == present {
+    return try await watch(present, by: audit) { try await operation(present) }
+  }
   let reports = ReportsOfTest(onMisuse)
   defer { reports.end() }
-  if let present {
-    return try await withReporter(reports.reporter) {
-      try await reports.collect(in: present) { try await operation(present, nil) }
-    }
-  }
   return try await withReporter(reports.reporter) {
+    if let present {
+      return try await watch(present, by: audit) {
+        try await reports.collect(in: present) { try await operation(present) }
+      }
+    }
     // The context is made in this block and ends in it, so that what is reported meanwhile gets to this operation's
     // reporter. The context ends on the main actor, because objects of the main actor that the context owns are
     // released at once there, with all that they hold.
@@ -144,7 +151,9 @@ nonisolated(nonsending) func withContext<Result>(
       let result = try await OwnContext.$around.withValue(own) {
         try await withAppContext(own.context) {
           try await OwnContext.$inside.withValue(own) {
-            try await reports.collect(in: own.context, closes: true) { try await operation(own.context, own) }
+            try await watch(own.context, madeWith: own, by: audit) {
+              try await reports.collect(in: own.context, closes: true) { try await operation(own.context) }
+            }
           }
         }
       }
@@ -159,15 +168,28 @@ nonisolated(nonsending) func withContext<Result>(
 
 @MainActor private func releaseOnMainActor(_ own: consuming OwnContext) async {}
 
-/// Runs a synchronous operation with its own reporter, in the given `AppContext` or, if none is given, in a new one.
+nonisolated(nonsending) private func watch<Result>(
+  _ context: UDIContext, madeWith own: OwnContext? = nil, by audit: BindingAudit?,
+  _ operation: nonisolated(nonsending) () async throws -> Result
+) async rethrows -> Result {
+  guard let audit else { return try await operation() }
+  return try await audit.watch(context, madeWith: own, operation: operation)
+}
+
+/// Runs a synchronous operation in the given `AppContext` or, if none is given, in a new one, as the asynchronous form
+/// does. Closes nothing.
+///
+/// - Parameter operation: Called with the `AppContext` and, if that is new, with an object that is alive as long as any
+///   task holds the context.
 func withContext<Result>(
   _ present: UDIContext?, onMisuse: (@Sendable (UDIMisuse) -> Void)?,
   operation: (UDIContext, OwnContext?) throws -> Result
 ) rethrows -> Result {
+  if let present, onMisuse == nil, OwnContext.inside?.context == present { return try operation(present, nil) }
   let reports = ReportsOfTest(onMisuse)
   defer { reports.end() }
-  if let present { return try withReporter(reports.reporter) { try operation(present, nil) } }
   return try withReporter(reports.reporter) {
+    if let present { return try operation(present, nil) }
     // As in the asynchronous form, the context dies in here.
     let own = OwnContext()
     return try OwnContext.$around.withValue(own) {

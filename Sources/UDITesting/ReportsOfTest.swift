@@ -2,9 +2,13 @@ import Synchronization
 import Testing
 import UDI
 
-/// Passes reports on. If they become issues, those of a service's operation wait until the test's code has ended: the
-/// operation has the test's reporter but no task-local values, so an issue that it recorded would be that of an unknown
-/// test. What is reported still later, because a task holds the tree, becomes an issue of no test.
+/// Passes reports on. Some wait until the test's code has ended:
+///
+/// - If they become issues, those of a service's operation. It has the test's reporter but no task-local values, so an
+///   issue that it recorded would be that of an unknown test.
+/// - That an operation has failed. If the context is then closed, closing gives the error.
+///
+/// What is reported still later, because a task holds the tree, is passed on at once, and may be an issue of no test.
 final class ReportsOfTest: Sendable {
   private struct State {
     var waiting: [UDIMisuse] = []
@@ -29,8 +33,9 @@ final class ReportsOfTest: Sendable {
 
   /// Lets a report wait, if it has to. Equal reports wait only once.
   private func wait(_ misuse: UDIMisuse) -> Bool {
-    state.withLock { state in
-      guard recordsIssues, !state.hasEnded, Test.current == nil else { return false }
+    let hasToWait = misuse.kind == .operationFailed || recordsIssues && Test.current == nil
+    return state.withLock { state in
+      guard hasToWait, !state.hasEnded else { return false }
       if !state.waiting.contains(misuse) { state.waiting.append(misuse) }
       return true
     }
@@ -53,14 +58,20 @@ final class ReportsOfTest: Sendable {
   }
 
   nonisolated(nonsending) private func finish(_ context: UDIContext, _ closes: Bool) async {
-    // If nothing has to be closed, the context stays as it is, so that an audit finds what keeps it alive.
-    if closes, context.change({ node, _ in node.branch.contains(where: \.hasClosers) }) {
-      await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))?.report()
+    // A closed context counts as one failure, even if nothing is to be made in it.
+    if await !context.failuresToMake({ _ in false }).isEmpty {
+      // The test has closed the context, and so `close` or `untilClosed` has thrown what had failed.
+      return state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } }
     }
-    // If the context has been closed, the closing or `untilClosed` has given the failures of operations, so they are no
-    // issues of their own. A closed context counts as one failure, even if nothing is to be made in it.
-    if await context.failuresToMake({ _ in false }).isEmpty { return }
-    state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } }
+    // If nothing has to be closed, the context stays as it is, so that an audit finds what keeps it alive.
+    guard closes, context.change({ node, _ in node.branch.contains(where: \.hasOpenEnds) }),
+      let error = await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))
+    else { return }
+    error.report()
+    let sites = error.failures.map { "\($0.fileID ?? ""):\($0.line ?? 0)" }
+    state.withLock { state in
+      state.waiting.removeAll { $0.kind == .operationFailed && sites.contains("\($0.fileID):\($0.line)") }
+    }
   }
 
   func end() {

@@ -32,7 +32,7 @@ struct ReportsOfTestTests {
     return try await UDITestingTests.issues { [run] in try await run() }
   }
 
-  @Test("What the test leaves open is closed, in order, in its AppContext and for both reasons to end")
+  @Test("What the test leaves open is closed, in order and in its AppContext")
   func leftOpen() async throws {
     let found = try await issues(of: own) {
       try provide("below", in: AppContext.makeChild(tag: "Page").makeScope(tag: "Scope"))
@@ -122,17 +122,91 @@ struct ReportsOfTestTests {
     #expect(found.first?.text.contains("Failure()") == true, "\(found.map(\.text))")
   }
 
-  @Test("What takes too long is an issue, too, and does not stop the rest")
-  func late() async {
+  @Test("What takes too long is an issue, too")
+  func late() async throws {
+    let line = #line + 3
+    let found = try await issues {
+      let context = UDIContext(tag: "App")
+      context.provide(TickingClock(), as: (any Clock).self) { _ in await Signal().wait() }
+      let reports = ReportsOfTest(nil, patience: .zero)
+      await withReporter(reports.reporter) { await reports.collect(in: context, closes: true) {} }
+    }
+    #expect(found.map(\.sourceLocation?.line) == [line])
+    #expect(found.first?.text.contains("did not end in time") == true, "\(found.map(\.text))")
+  }
+
+  @Test("What is being made at the end of the test is cancelled and closed")
+  func underWay() async throws {
+    let begins = Signal()
+    let found = try await issues(of: own) {
+      AppContext.register((any Clock).self, lifetime: .context) { () async in
+        begins.give()
+        await Signal().wait()
+        return TickingClock()
+      } onClose: { [closed] _ in
+        closed.add("made")
+      }
+      Task { [context = AppContext] in _ = try? await context.obtain((any Clock).self) }
+      await begins.wait()
+    }
+    #expect(closed.all == ["made"] && found.isEmpty, "\(found.map(\.text))")
+  }
+
+  @Test("Closers of the main actor run there, for a test that runs there, too")
+  func onMainActor() async throws {
+    let found = try await issues(of: own) { @MainActor in
+      AppContext.provide(TickingClock(), as: (any Clock).self) { [closed] _ in
+        MainActor.assertIsolated()
+        closed.add("main")
+      }
+    }
+    #expect(closed.all == ["main"] && found.isEmpty, "\(found.map(\.text))")
+  }
+
+  @Test("A context that a test makes for a part of itself is closed at the end of this part")
+  func part() async throws {
+    let found = try await issues(of: own) {
+      provide("test")
+      await withOwnAppContext { () async in provide("part") }
+      closed.add("rest")
+    }
+    #expect(closed.all == ["part", "rest", "test"] && found.isEmpty, "\(found.map(\.text))")
+  }
+
+  /// Provides a service whose operation fails, and waits until that has been reported.
+  private func fail(in context: UDIContext) async {
+    let (reporter, hasFailed) = (UDIReporter.current, Signal())
+    let mine = UDIReporter {
+      reporter.forward($0)
+      if $0.kind == .operationFailed { hasFailed.give() }
+    }
+    await withReporter(mine) {
+      context.provide(TickingClock(), as: (any Clock).self).running { _ in throw Failure() }
+      await hasFailed.wait()
+    }
+  }
+
+  @Test("An operation that fails is one issue, whatever the traits, and one misuse for other test libraries")
+  func failedOperation() async throws {
+    for traits in [[own, own], [own, audit], [audit, own], [audit, audit]] as [[any TestScoping]] {
+      let found = try await issues(of: traits[0], traits[1]) { await fail(in: AppContext) }
+      #expect(found.count == 1 && found[0].text.contains("Failure()"), "\(found.map(\.text))")
+    }
     let reports = Locked<UDIMisuse>([])
-    let context = UDIContext(tag: "App")
-    provide("first", in: context)
-    context.provide(TickingClock(), as: (any Clock).self) { _ in await Signal().wait() }
-    let reporter = ReportsOfTest({ reports.add($0) }, patience: .zero)
-    await withReporter(reporter.reporter) { await reporter.collect(in: context, closes: true) {} }
-    #expect(closed.all == ["first"])
+    await withOwnAppContext(onMisuse: { reports.add($0) }) { await fail(in: AppContext) }
     #expect(reports.all.map(\.kind) == [.closingFailed])
-    #expect(reports.all.first?.message.contains("did not end in time") == true, "\(reports.all.map(\.message))")
+  }
+
+  @Test("An operation that fails outside the tree is an issue of its own")
+  func failedOperationElsewhere() async throws {
+    let found = try await issues(of: own) {
+      provide()
+      let session = UDIContext(tag: "Session")
+      await fail(in: session)
+      try? await session.close()
+    }
+    #expect(closed.all == ["one"])
+    #expect(found.count == 1 && found[0].text.contains("Failure()"), "\(found.map(\.text))")
   }
 
   @Test("What the test drops without closing it is an issue, at the line that registered it")
@@ -165,6 +239,32 @@ struct ReportsOfTestTests {
       }
       #expect(found.count == 1 && found[0].text.contains("was dropped"), "\(found.map(\.text))")
     }
+  }
+
+  @Test("An audit sees what is made while the tree is closed")
+  func madeByACloser() async throws {
+    let kept = Locked<Basket>([])
+    let found = try await issues(of: audit) {
+      AppContext.provide(TickingClock(), as: (any Clock).self) { _ in
+        kept.add(Basket().attached(to: UDIContext(tag: "late")))
+      }
+    }
+    #expect(found.count == 1 && found[0].text.contains("Basket"), "\(found.map(\.text))")
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test("If nothing has to be closed, the tree is not, so that an audit finds what holds it")
+  func nothingToClose() async throws {
+    let found = try await issues(of: audit) {
+      AppContext.register((any Cart).self, lifetime: .context) { () async in Basket() }
+      AppContext.provide(Holder(AppContext))
+    }
+    #expect(found.count == 1 && found[0].text.contains("Holder"), "\(found.map(\.text))")
+  }
+
+  private final class Holder: Sendable {
+    let context: UDIContext
+    init(_ context: UDIContext) { self.context = context }
   }
 
   @Test("Of an audit that makes the context, too: what is closed is no leak, and what still holds the context is one")

@@ -136,8 +136,11 @@ extension UDIContext {
 }
 
 extension Node {
-  /// Whether closing the context might take time. Call this under the tree lock.
-  package var hasClosers: Bool { treeLocked.hasClosers }
+  /// Whether closing the context would close something, or wait for something that is being made. Call this under the
+  /// tree lock.
+  package var hasOpenEnds: Bool {
+    allProviders.contains { $0.closer?.unclosed.isEmpty == false || !$0.isAtRest }
+  }
 
   /// Whether closing the context would close nothing and wait for nothing, and there are no children. Call this under
   /// the tree lock.

@@ -16,7 +16,7 @@ final class FollowedProperty: @unchecked Sendable {
   private var watcher: Watcher?
 
   init(_ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite) {
-    link = PropertyLink(type, reach, named: name, search: search, keeps: .never, isFollowed: true, at: site)
+    link = PropertyLink(type, reach, named: name, search: search, keeps: .never, at: site.ofFollowed)
   }
 
   deinit { changeNow() }

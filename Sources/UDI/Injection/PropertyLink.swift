@@ -14,8 +14,6 @@ final class PropertyLink {
 
   /// Whether the property is filled when its object is attached.
   private let isFilled: Bool
-  /// Whether it is no mistake to read the property before `obtain` has made what it asks for.
-  private let isFollowed: Bool
   /// Guards `kept`, `form` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
   /// while the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's
   /// own code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
@@ -41,12 +39,11 @@ final class PropertyLink {
   ///   strongly, and looked up when the object is attached.
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, keeps keeping: UDIKeeping? = nil,
-    isFollowed: Bool = false, at site: UDICallSite
+    at site: UDICallSite
   ) {
     request = LookupRequest(type, reach, named: name, search: search, at: site)
     self.keeping = keeping ?? .strongly
     isFilled = keeping == nil
-    self.isFollowed = isFollowed
     if isFilled, !Self.someAreRequired.load(ordering: .relaxed) { Self.someAreRequired.store(true, ordering: .relaxed) }
   }
 
@@ -91,10 +88,8 @@ final class PropertyLink {
         fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
       }
     } else if let attachment {
-      if isFollowed { Resolution.current.read { unsafe $0.followedReads += 1 } }
       unsafe attachment._find(
         type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
-      if isFollowed { Resolution.current.read { unsafe $0.followedReads -= 1 } }
     } else {
       let context = AppContext
       unsafe context._find(

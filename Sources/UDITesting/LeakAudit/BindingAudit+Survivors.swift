@@ -4,9 +4,13 @@ import UDI
 extension BindingAudit {
   // To describe objects, an audit needs strong references to them. To count them, it does not (`Subject.isAlive`).
 
-  /// How many objects and contexts are to be reported.
+  /// How many objects and contexts are to be reported, and 1 more if tasks still hold the context that was made for the
+  /// audit.
   package func countOfSurvivors() -> Int {
-    Garbage.released { loaded in subjectsLeft(&loaded) { $0.isAlive(&$1) }.reported.count }
+    Garbage.released { loaded in
+      let left = subjectsLeft(&loaded) { $0.isAlive(&$1) }
+      return left.reported.count + left.heldByTasks.count
+    }
   }
 
   /// How many of the recorded objects and contexts are alive, by class.

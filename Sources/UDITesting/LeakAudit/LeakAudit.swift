@@ -98,7 +98,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// ``withOwnAppContext(onMisuse:operation:)`` or `withAppContext`. In this case, the operation uses that context.
 /// Contexts that are in its tree at the end are not reported, nor are the objects that they own.
 ///
-/// Otherwise the operation gets a new `AppContext`, which should be gone when the audit looks for survivors. Objects
+/// Otherwise the operation gets a new `AppContext`, which should be gone when the audit looks for survivors. If something
+/// there has to be closed, it is closed first; the audit watches this, too. Objects
 /// that the context owned are reported if they are still alive. The context itself is reported, too, if it is still
 /// alive. But if a task that has not ended holds it, it is reported only if it keeps one of these objects alive.
 ///
@@ -119,8 +120,8 @@ nonisolated(nonsending) public func leaks(
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDILeak] {
   let audit = makeAudit(ignoring: ignored)
-  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
-    try await audit.watch(context, madeWith: own, operation: operation)
+  try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse, audit: audit) { _ in
+    try await operation()
   }
   await settle { audit.countOfSurvivors() }
   return audit.survivors(describe)

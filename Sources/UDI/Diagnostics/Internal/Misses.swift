@@ -41,8 +41,10 @@ extension UDIContext {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`.
     case _ where error.isOnlyHere && Resolution.current.read(\.isLooking): return
-    // `obtain` makes the instance, and repeats the lookup. What a followed property asks for comes later.
-    case _ where error.needsObtain && Resolution.current.read({ $0.isObtaining || $0.isFollowing }): return
+    // What a followed property asks for may come later.
+    case _ where error.needsObtain && request.site.isOfFollowed: return
+    // `obtain` makes the instance, and repeats the lookup.
+    case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return
     case let failure as ProviderFailure:
       let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
       let explanation = UDIExplanation(

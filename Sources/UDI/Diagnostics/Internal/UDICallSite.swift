@@ -3,7 +3,8 @@
 public struct UDICallSite: Sendable {
   // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>
-  @usableFromInline let lineNumber: UInt32
+  /// The line; the highest bit says whether a followed property is declared there.
+  @usableFromInline var lineNumber: UInt32
 
   @_alwaysEmitIntoClient
   init(_ fileID: StaticString, _ line: UInt) {
@@ -12,7 +13,15 @@ public struct UDICallSite: Sendable {
   }
 
   package var fileID: String { unsafe String(cString: start) }
-  package var line: Int { Int(lineNumber) }
+  package var line: Int { Int(lineNumber & ~(1 << 31)) }
+
+  var isOfFollowed: Bool { lineNumber >> 31 == 1 }
+  /// The same place, where a followed property is declared.
+  var ofFollowed: UDICallSite {
+    var site = self
+    site.lineNumber |= 1 << 31
+    return site
+  }
 
   /// Whether both are the same line of the program.
   // A file's name is one constant of the program.

@@ -139,7 +139,7 @@ final class Closing: Activity, @unchecked Sendable {
       return self.rest
     }
     let timer = rest.map { rest in
-      Task { if (try? await rest.clock.sleep(for: rest.time)) != nil { activity.leave(number) } }
+      Task.detached { if (try? await rest.clock.sleep(for: rest.time)) != nil { activity.leave(number) } }
     }
     await activity.wait(number)
     timer?.cancel()
@@ -163,7 +163,8 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of a caller that stops waiting instead; nil if the limit is that of the run.
   private func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
-    let timer = Task {
+    // Detached, because it may end a moment after the run, and a task keeps its task-local values alive.
+    let timer = Task.detached { [self] in
       if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
       if let number { return leave(number) }
       let awaitedNow = Tree.change { _ -> (activity: Activity, number: UInt64)? in
@@ -350,7 +351,7 @@ extension UDICloseError {
   /// Reports the failures. Call this if no caller waits to get them as an error.
   package func report() {
     for failure in failures {
-      let message = "While a context was closed, there was an error that no caller waited for: \(failure)"
+      let message = "Something failed while a context was closed: \(failure)"
       UDIReporter.current.report(
         UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID ?? "", line: failure.line ?? 0))
     }

@@ -83,11 +83,6 @@ final class Resolution {
     set { unsafe uncheckedIsLooking = newValue }
   }
 
-  /// How many reads of followed properties are under way on this thread. Used only by this thread.
-  @exclusivity(unchecked) var followedReads = 0
-  /// Whether a lookup is that of a followed property, and not one by a factory meanwhile.
-  var isFollowing: Bool { unsafe followedReads > 0 && frames.isEmpty }
-
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
   /// The listeners that this thread is calling: a bit for each. Used only by this thread.
