@@ -6,11 +6,8 @@ public import UDI
 ///
 /// - Parameter misuse: The misuse.
 @Sendable public func recordAsIssue(_ misuse: UDIMisuse) {
-  if misuse.fileID.isEmpty {
-    Issue.record("\(misuse.message)")
-  } else {
-    Issue.record("\(misuse.message)", sourceLocation: location(misuse.fileID, misuse.line))
-  }
+  let known = misuse.fileID.isEmpty ? Test.current?.sourceLocation : location(misuse.fileID, misuse.line)
+  Issue.record("\(misuse.message)", sourceLocation: known ?? #_sourceLocation)
 }
 
 /// Runs an operation that misuses the library on purpose, and collects the reports.

@@ -65,6 +65,20 @@ import UDITesting
     try await AppContext.close()
   }
 
+  @Test("An asynchronous factory without a lifetime gets a warning, at the line of its registration")
+  func lifetimeForgotten() async throws {
+    let line = #line + 1
+    AppContext.register((any Clock).self) { () async in StoppedClock() }
+    AppContext.register((any Clock).self, named: "meant", lifetime: .unique) { () async in StoppedClock() }
+    AppContext.register((any Clock).self, named: "given") { (_, now: Int) async in StoppedClock(now: now) }
+    AppContext.register((any Clock).self, named: "synchronous") { StoppedClock() }
+    let page = try AppContext.makeChild(tag: "Page")
+    page.defaultLifetime = .context
+    page.register((any Clock).self) { () async in StoppedClock() }
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.map(\.severity) == [.warning] && found.map(\.sourceLocation?.line) == [line])
+  }
+
   @Test("What `unmetNeeds` finds fails the test, once, even if the provider is not asked")
   func unmetNeeds() async throws {
     AppContext.register((any Cart).self, lifetime: .context, using: Basket.init(owner:))

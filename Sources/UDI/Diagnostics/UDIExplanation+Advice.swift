@@ -46,8 +46,7 @@ extension UDIExplanation {
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
-    case .notRegistered:
-      "Provide or bind one as \(type), or register a provider. If it comes later, await `linkWhenAvailable`."
+    case .notRegistered: "Provide or bind one as \(type), or register a provider."
     case .contextRemoved:
       "Link it before the `withScope` ends or the context is removed. And hold the root: nothing in the tree does."
     case .otherArguments(let wanted, _):

@@ -32,10 +32,12 @@ extension UDIFailure: CustomStringConvertible {
     if failures.count == 1 { return spelled("One dependency \(what): \(failures[0].description)") }
     // Without what needed the dependency: two dependencies may lack the same one.
     let causes = failures.map { ($0.error as? UDILinkError)?.explanation.decision ?? "\($0.error)" }
-    var lines = [spelled("\(failures.count) dependencies \(what):")]
+    let dependencies = failures.map(\.dependency)
+    let count = dependencies.indices.count { dependencies.firstIndex(of: dependencies[$0]) == $0 }
+    var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
       lines.append("  " + failures[index].description)
-      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { failures[$0].dependency }
+      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }
     return lines.joined(separator: "\n")

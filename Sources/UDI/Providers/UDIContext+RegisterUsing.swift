@@ -161,9 +161,7 @@ extension UDIContext {
   ) throws -> Parameter {
     do {
       return TypeToken.of(type).holdsReferences ? try reference(type, reach) : try value(type, reach)
-    } catch let missing as UDILinkError {
-      throw missing.asked(asParameter: position)
-    }
+    } catch let missing as UDILinkError { throw missing.asked(asParameter: position) }
   }
 
   /// Looks up a parameter for `obtain`, unless an earlier attempt has done so.

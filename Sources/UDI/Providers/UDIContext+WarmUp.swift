@@ -59,6 +59,19 @@ extension UDIWarmUpError: CustomStringConvertible {
   public var description: String { UDIFailure.describe(failures, "could not be made") }
 }
 
+/// What has failed while a context is warmed up. It is not made again for each of those that need it.
+final class WarmUp: @unchecked Sendable {
+  // Unchecked: the tree lock guards `failures`.
+  @TaskLocal static var ofTask: WarmUp?
+  private var failures: [(provider: AsyncFactory, error: any Error)] = []
+
+  func failure(of provider: AsyncFactory) -> (any Error)? {
+    Tree.change { _ in failures.first { $0.provider === provider }?.error }
+  }
+
+  func note(_ error: any Error, of provider: AsyncFactory) { Tree.change { _ in failures.append((provider, error)) } }
+}
+
 // MARK: - What there is to make
 
 extension Obtaining {
@@ -102,9 +115,12 @@ extension UDIContext {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
       return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
     }
-    var failures: [UDIFailure] = []
-    for group in whatToMake(isWanted) { failures += await Self.failures(of: group) }
-    return failures
+    let (groups, warmUp) = (whatToMake(isWanted), WarmUp())
+    return await WarmUp.$ofTask.withValue(warmUp) {
+      var failures: [UDIFailure] = []
+      for group in groups { failures += await Self.failures(of: group) }
+      return failures
+    }
   }
 
   @inline(never)
@@ -127,9 +143,7 @@ extension UDIContext {
   @inline(never)
   private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {
     await withTaskGroup { group in
-      for (index, dependency) in dependencies.enumerated() {
-        group.addTask { (index, await dependency.failure()) }
-      }
+      for (index, dependency) in dependencies.enumerated() { group.addTask { (index, await dependency.failure()) } }
       var failures = [UDIFailure?](repeating: nil, count: dependencies.count)
       for await (index, failure) in group { failures[index] = failure }
       return failures.compactMap(\.self)

@@ -63,9 +63,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   private var uniqueStorage: Storage {
     @inline(__always)
     mutating get {
-      if !isKnownUniquelyReferenced(&storage) {
-        storage = Storage(storage?.table.copy() ?? CompactTable())
-      }
+      if !isKnownUniquelyReferenced(&storage) { storage = Storage(storage?.table.copy() ?? CompactTable()) }
       return storage!
     }
   }

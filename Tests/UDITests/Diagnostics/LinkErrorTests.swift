@@ -34,7 +34,7 @@ struct LinkErrorTests {
       lines.prefix(3) == [
         #"No UDITests.Gamma is registered in this tree. UDITests.Beta named "b" needs it, for UDITests.Alpha, for UDITests.Member."#,
         #"UDITests.Member (\#(file):\#(asked)) → UDITests.Alpha (\#(file):\#(alpha)) → UDITests.Beta named "b" (\#(file):\#(beta)) → UDITests.Gamma"#,
-        "Provide or bind one as UDITests.Gamma, or register a provider. If it comes later, await `linkWhenAvailable`.",
+        "Provide or bind one as UDITests.Gamma, or register a provider.",
       ])
   }
 
@@ -173,7 +173,7 @@ struct LinkErrorTests {
       misuse[0].message == """
         No UDITests.Beta is registered in this tree. UDITests.Alpha needs it, for UDITests.Member. \
         UDITests.Member (\(file):\(line)) → UDITests.Alpha (\(file):\(alpha)) → UDITests.Beta. \
-        Provide or bind one as UDITests.Beta, or register a provider. If it comes later, await `linkWhenAvailable`.
+        Provide or bind one as UDITests.Beta, or register a provider.
         """)
     #expect(
       misuse[1].message

@@ -98,6 +98,46 @@ import Testing
     #expect(made.current == 1)
   }
 
+  @Test func whatHasFailedIsNotMadeAgainInTheSameWarmUp() async throws {
+    struct Broken: Error {}
+    let (calls, hasFailed) = (Locked(0), Latch())
+    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in
+      calls.withLock { $0 += 1 }
+      hasFailed.arrive()
+      throw Broken()
+    }
+    // Asks when the first making has ended; the others ask in the group after that.
+    context.register((any Other).self, named: "later", lifetime: .context) { context in
+      await hasFailed.wait()
+      for _ in 0..<100 { await Task.yield() }
+      _ = try await context.obtain((any Service).self)
+      return Plain()
+    }
+    for name in ["a", "b"] as [UDIName] {
+      context.register((any Loose).self, named: name, lifetime: .context) { context in
+        _ = try context.require((any Service).self)
+        return Plain()
+      }
+    }
+    for round in 1...2 {
+      let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+      #expect(error.failures.map { $0.error is Broken } == [true, true, true, true], "\(error)")
+      #expect(calls.current == round)
+    }
+  }
+
+  @Test func whatHasFailedInOneScopeIsMadeInTheNext() async throws {
+    struct Broken: Error {}
+    let calls = Locked(0)
+    context.register((any Service).self, lifetime: .scope) { () async throws -> Plain in
+      if calls.withLock({ $0 += 1; return $0 }) == 1 { throw Broken() }
+      return Plain()
+    }
+    for tag in ["first", "second"] { try context.makeScope(tag: tag) }
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    #expect(error.failures.count == 1 && calls.current == 2)
+  }
+
   @Test func oneCauseIsToldOnce() async throws {
     struct Broken: Error {}
     context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }

@@ -95,6 +95,25 @@ import UDITesting
     #expect(window.title == "Log in" && window.badge.count == 0)
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @MainActor func sessionEndsWhenItHasExpired(isInBackground: Bool) async throws {
+    let server = compose(AppContext)
+    let window = try WindowModel.open(in: AppContext)
+    await window.logIn.logIn("ann", password: "apple")
+    while window.home == nil { await Task.yield() }
+    let title = Observed { window.title }
+    server.expireSessions()
+    if isInBackground {
+      await AppContext.link(BackgroundScheduler.self)?.run()
+    } else {
+      await #expect(throws: RequestError.unauthorized) { try await window.home?.timeline.refresh() }
+    }
+    await title.change()
+    #expect(window.title == "Log in")
+    await window.logIn.logIn("ann", password: "apple")
+    #expect(window.logIn.failure == nil && server.openEnds.sessions == 1)
+  }
+
   @Test @MainActor func screenMayOpenDuringALogOut() async throws {
     compose(AppContext)
     let (reached, closer) = AsyncStream.makeStream(of: Void.self)

@@ -10,11 +10,7 @@ extension Node {
     if AuditNotice.isEnteringNoted { AuditNotice.noteEntering(provider, self, &garbage) }
     if treeLocked.bindings.heldCount > 0, let binding = heldBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
-      if let object = binding.object {
-        garbage.add(object, of: binding)
-      } else {
-        binding.withdraw(&garbage)
-      }
+      if let object = binding.object { garbage.add(object, of: binding) } else { binding.withdraw(&garbage) }
     }
     let found = treeLocked.providers.find(provider.keyID)
     let old = found?.element.provider

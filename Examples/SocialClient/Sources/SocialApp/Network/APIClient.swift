@@ -45,8 +45,16 @@ struct APIClient: Sendable {
 struct SessionClient: Sendable {
   let client: APIClient
   let token: Token
+  /// Called when the server does not accept the token any more.
+  var expire: @Sendable () -> Void = {}
 
-  func send(_ request: Request) async throws -> Reply { try await client.send(request, token: token) }
+  func send(_ request: Request) async throws -> Reply {
+    do { return try await client.send(request, token: token) } catch RequestError.unauthorized {
+      expire()
+      throw RequestError.unauthorized
+    }
+  }
+
   func openStream(deliver: @escaping @Sendable (Event) -> Void) async throws {
     try await client.transport.openStream(token, deliver: deliver)
   }

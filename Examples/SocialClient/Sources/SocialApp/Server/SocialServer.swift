@@ -73,6 +73,16 @@ public final class SocialServer: Sendable {
     }
   }
 
+  /// Ends all sessions, as if their time were over.
+  func expireSessions() {
+    let closed = state.withLock { state in
+      let closed = state.streams
+      (state.sessions, state.devices, state.streams) = ([:], [:], [:])
+      return closed
+    }
+    withExtendedLifetime(closed) {}
+  }
+
   func closeStream(_ token: Token) {
     let closed = state.withLock { $0.streams.removeValue(forKey: token) }
     withExtendedLifetime(closed) {}

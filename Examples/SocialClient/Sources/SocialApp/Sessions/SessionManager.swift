@@ -1,6 +1,7 @@
 import UDI
 
-/// Logs in. To log out, close the session's scope.
+/// Logs in. To log out, close the session's scope. If the server does not accept the token any more, that happens by
+/// itself.
 struct SessionManager: Sendable {
   let signIn: SignIn
   let extras: SessionExtras
@@ -19,7 +20,13 @@ struct SessionManager: Sendable {
     let number = ids.next()
     let scope = try await window.makeScope(tag: "session \(number)") { scope in
       let account = Account(handle: handle)
-      let client = try await signIn.logIn(handle, password: password)
+      var client = try await signIn.logIn(handle, password: password)
+      client.expire = { [weak scope, log] in
+        // Detached, because something that the closing waits for may have sent the request.
+        Task.detached {
+          do { try await scope?.close(because: Expired(), within: .seconds(5)) } catch { log.write("\(error)") }
+        }
+      }
       scope.install(SessionModule(account: account, client: client, number: number))
       extras.register(scope)
       try await scope.warmUp()
@@ -35,3 +42,6 @@ struct SessionManager: Sendable {
 
 /// The window has a session already.
 struct AlreadyLoggedIn: Error {}
+
+/// Why a session ends: the server does not accept its token any more.
+struct Expired: Sendable {}

@@ -12,7 +12,10 @@ struct SessionModule: UDIModule {
   func register(in context: UDIContext) {
     context.defaultLifetime = .context
     context.provide(account)
-    context.provide(client, onClose: { client in _ = try await client.send(.logOut) })
+    context.provide(client) { client in
+      if case .closed(because: is Expired) = UDIEnding.current { return }
+      _ = try await client.send(.logOut)
+    }
     context.register((any Database).self) { context in
       try await MemoryDatabase.open(for: context.obtain(Account.self))
     } onClose: { database in

@@ -44,9 +44,7 @@ extension Node {
     guard newSequence < Rank.sequenceLimit else {
       fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
     }
-    defer {
-      if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    }
+    defer { if child.treeLocked.isWatched { child.notifyWatchersOfMove() } }
     // The child is announced to the new parent before it is removed from the old one; otherwise a lookup could miss it
     // in between. Either announcement can climb as far as the other parent. The first one might reach the old parent,
     // which still lists the child by its old sequence number. The second one might reach the new parent, which lists

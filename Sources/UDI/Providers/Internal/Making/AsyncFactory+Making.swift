@@ -33,7 +33,9 @@ extension AsyncFactory {
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
     in graph: Graph?
   ) async throws -> Instance? {
+    let warmUp = sharing == .strong && arguments == nil ? WarmUp.ofTask : nil
     while true {
+      if let error = warmUp?.failure(of: self) { throw error }
       switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
       case .found(let instance): return instance
       case .gone: return nil
@@ -41,7 +43,9 @@ extension AsyncFactory {
       case .wait(let creation, let number):
         switch try await creation.outcome(number) {
         case .made(let instance): return instance.value
-        case .failed(let error): throw error
+        case .failed(let error):
+          if !(error is CancellationError) { warmUp?.note(error, of: self) }
+          throw error
         case .undecided: continue
         }
       }
@@ -121,11 +125,7 @@ extension AsyncFactory {
       if hasFailed { forgetFailure() }
       let isWanted = place?.creation.beginKeeping() ?? true
       if let (keeper, creation) = place {
-        if isWanted {
-          keeper.keep(instance, of: creation)
-        } else {
-          keeper.end(creation, .undecided)
-        }
+        if isWanted { keeper.keep(instance, of: creation) } else { keeper.end(creation, .undecided) }
       }
       if let attachment, attachment.context != nil { await meetNeeds(of: instance, attachment, on: isolation.actor) }
       await completion?(context, instance)

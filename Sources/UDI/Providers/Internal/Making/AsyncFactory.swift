@@ -55,5 +55,5 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
 extension Provider {
   /// Whether an asynchronous factory makes the provider's instances.
-  final var isAsynchronous: Bool { maker is AsyncFactory }
+  package final var isAsynchronous: Bool { maker is AsyncFactory }
 }

@@ -44,7 +44,7 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether there is a completion to call at the end of the outermost link. False for an asynchronous factory, which
   /// calls its completion itself.
   let hasCompletion: Bool
-  private let usesDefaultLifetime: Bool
+  package let usesDefaultLifetime: Bool
   /// Whether the provider was registered in a set-up block, so that another one may replace it without a report.
   @exclusivity(unchecked) private final var uncheckedIsOfSetUp = false
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
