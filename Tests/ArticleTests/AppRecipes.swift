@@ -38,7 +38,12 @@ enum AppRecipes {
     let isRevoked = Atomic(false)
     func revoke() { isRevoked.store(true, ordering: .relaxed) }
   }
-  nonisolated struct LogOut: Sendable {}
+  nonisolated enum LogOut { case byUser, unauthorized }
+  nonisolated struct Unauthorized: Error {}
+  nonisolated struct Sync: Sendable {
+    static let (answers, server) = AsyncStream.makeStream(of: Int.self)
+    func run() async throws { for await answer in Self.answers where answer == 401 { throw Unauthorized() } }
+  }
   nonisolated final class TitleBar: UDIFinalObject, Sendable {
     let _attachedContext = UDIAttachment()
   }
@@ -179,7 +184,7 @@ enum AppRecipes {
       let scope = try await logIn()
       while await shown.next() != "Log out" {}
       #expect(scope.link(Timeline.self) != nil)
-      try await scope.close(because: LogOut())
+      try await scope.close(because: LogOut.byUser)
       #expect(home.linkAll((any Session).self).isEmpty)
       while await shown.next() != "Log in" {}
       following.cancel()
@@ -254,7 +259,7 @@ enum AppRecipes {
       for isLogOut in [false, true] {
         let scope = try home.makeScope(tag: "session")
         let token = obtainToken(in: scope)
-        if isLogOut { try await scope.close(because: LogOut()) } else { try await scope.close() }
+        if isLogOut { try await scope.close(because: LogOut.byUser) } else { try await scope.close() }
         #expect(token.isRevoked.load(ordering: .relaxed) == isLogOut)
       }
     }
@@ -344,13 +349,59 @@ enum AppRecipes {
       private(set) var failure: (any Error)?
       init(scope: UDIContext) { self.scope = scope }
 
-      func logOut() {
-        loggingOut =
-          loggingOut
-          ?? Task {
-            do { try await scope.close(because: LogOut(), within: .seconds(5)) } catch { failure = error }
-          }
+      func logOut(because reason: LogOut = .byUser) {
+        loggingOut = loggingOut ?? Task.detached { await self.close(because: reason) }
       }
+
+      private func close(because reason: LogOut) async {
+        do { try await scope.close(because: reason, within: .seconds(5)) } catch { failure = error }
+      }
+    }
+
+    @Test(arguments: [nil, LogOut.byUser, LogOut.unauthorized]) func theReasonIsKnown(_ reason: LogOut?) async throws {
+      let scope = try context.makeScope(tag: "session")
+      let seen = Mutex<[String]>([])
+      scope.provide(1) { _ in
+        switch UDIEnding.current {
+        case .closed(because: let reason) where reason as? LogOut == .byUser: seen.withLock { $0.append("user") }
+        case .closed(because: is LogOut): seen.withLock { $0.append("other") }
+        case .closed(because: nil): seen.withLock { $0.append("none") }
+        default: break
+        }
+      }
+      // What is closed above gives its reason.
+      try await context.close(because: reason)
+      let expected = switch reason { case .byUser: "user"; case .unauthorized: "other"; case nil: "none" }
+      #expect(seen.withLock { $0 } == [expected])
+    }
+
+    @Test func aServiceMayLogOut() async throws {
+      let scope = try context.makeScope(tag: "session")
+      let account = Account(scope: scope)
+      scope.provide("a") { _ in throw Offline() }
+      scope.provide(Sync()).running(mayEnd: true) { @MainActor sync in
+        do { try await sync.run() } catch is Unauthorized { account.logOut(because: .unauthorized) }
+      }
+      Sync.server.yield(401)
+      while account.loggingOut == nil { await Task.yield() }
+      await account.loggingOut?.value
+      #expect(context.children.isEmpty)
+      #expect((account.failure as? UDICloseError)?.failures.map { $0.error is Offline } == [true])
+    }
+
+    @Test func aPlainTaskOfAServiceDoesNotWait() async throws {
+      let scope = try context.makeScope(tag: "session")
+      let (begins, began) = AsyncStream.makeStream(of: Void.self)
+      let (released, release) = AsyncStream.makeStream(of: Void.self)
+      scope.provide("a") { _ in for await _ in released {} }
+      scope.provide(1).running(mayEnd: true) { _ in
+        await Task { try? await scope.close() }.value
+        began.finish()
+      }
+      for await _ in begins {}
+      #expect(context.children == [scope])
+      release.finish()
+      try await scope.close()
     }
 
     @Test func theModelKeepsTheTask() async throws {

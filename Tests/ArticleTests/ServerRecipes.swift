@@ -44,6 +44,7 @@ enum ServerRecipes {
     func commit() async throws { journal.add("committed") }
     func rollBack() async { journal.add("rolled back") }
   }
+  nonisolated struct Answered: Sendable {}
   nonisolated protocol Database: Sendable { func begin() async throws -> Transaction }
   nonisolated struct MemoryDatabase: Database {
     let journal: Journal
@@ -138,6 +139,92 @@ enum ServerRecipes {
     }
   }
 
+  /// A transaction that handlers need not commit, and that is begun by those that need one.
+  struct Committing {
+    let root = UDIContext(tag: "Server")
+    let journal = Journal()
+
+    init() {
+      root.provide(MemoryDatabase(journal: journal), as: (any Database).self)
+      root.register(Transaction.self, lifetime: .scope) { context in
+        try await context.obtain((any Database).self).begin()
+      } onClose: { transaction in
+        guard case .closed(because: is Answered) = UDIEnding.current else { return await transaction.rollBack() }
+        try await transaction.commit()
+      }
+    }
+
+    private func answer(_ handle: @Sendable (UDIContext) async throws -> Int) async throws -> Int {
+      try await root.withScope(tag: "request") { scope in
+        let answer = try await handle(scope)
+        try await scope.close(because: Answered())
+        return answer
+      }
+    }
+
+    @Test func anAnswerCommits() async throws {
+      _ = try await answer { scope in
+        try await scope.obtain(Transaction.self).run("…")
+        return 1
+      }
+      #expect(journal.all == ["committed"])
+      #expect(try await answer { _ in 2 } == 2)
+      #expect(journal.all == ["committed"] && root.children.isEmpty)
+    }
+
+    @Test func anErrorRollsBack() async {
+      await #expect(throws: Broken.self) {
+        try await answer { scope in
+          _ = try await scope.obtain(Transaction.self)
+          throw Broken()
+        }
+      }
+      let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+      let task = Task {
+        try await answer { scope in
+          _ = try await scope.obtain(Transaction.self)
+          begins.finish()
+          try await Task.sleep(for: .seconds(3600))
+          return 1
+        }
+      }
+      for await _ in begun {}
+      task.cancel()
+      await #expect(throws: CancellationError.self) { try await task.value }
+      #expect(journal.all == ["rolled back", "rolled back"])
+    }
+
+    @Test func anErrorOfTheCommitIsThrown() async throws {
+      let journal = journal
+      root.register(Transaction.self, lifetime: .scope, replaces: true) {
+        Transaction(journal: journal)
+      } onClose: { _ in
+        throw Broken()
+      }
+      let error = await #expect(throws: UDICloseError.self) {
+        try await answer { scope in
+          _ = try await scope.obtain(Transaction.self)
+          return 1
+        }
+      }
+      #expect(error?.failures.map { $0.error is Broken } == [true] && root.children.isEmpty)
+    }
+
+    @Test func aModuleOfServicesForEachRequest() throws {
+      #if hasFeature(InferSendableFromCaptures)
+        struct RequestModule: UDIModule {
+          func register(in context: UDIContext) {
+            context.defaultLifetime = .scope
+            context.register(using: RequestLog.init(user:), onClose: { $0.flush() })
+          }
+        }
+        let module = UDIContext(tag: "module")
+        module.install(RequestModule())
+        #expect(module.registrations(of: RequestLog.self).count == 1)
+      #endif
+    }
+  }
+
   nonisolated struct ServerModule: UDIModule {
     func register(in context: UDIContext) {
       context.register(lifetime: .scope) { context in
@@ -182,6 +269,20 @@ enum ServerRecipes {
         try await root.close()
         #expect(await queue.isFlushed)
       }
+    }
+  }
+
+  struct Buffered {
+    @Test func aStreamGoesThroughItsBufferAfterCancellation() async {
+      let (numbers, source) = AsyncStream.makeStream(of: Int.self)
+      for number in 1...3 { source.yield(number) }
+      let task = Task {
+        var seen: [Int] = []
+        for await number in numbers { seen.append(number) }
+        return seen
+      }
+      task.cancel()
+      #expect(await task.value == [1, 2, 3])
     }
   }
 

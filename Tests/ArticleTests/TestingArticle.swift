@@ -63,6 +63,16 @@ nonisolated private final class CheckoutModel: UDIObject, Sendable {
   }
 }
 
+@Suite(.ownAppContext) struct UnattachedTests {
+  @Test func screenIsAttached() {
+    AppContext.provide(FakeCart(), as: (any Cart).self)
+    let screen = CheckoutScreen().attached(to: AppContext)
+    withReporter(UDIReporter(reportsUnattachedUse: true, recordAsIssue)) {
+      #expect(screen.total == 0)
+    }
+  }
+}
+
 @Suite(.ownAppContext { $0.register((any Clock).self) { StoppedClock() } })
 struct ReceiptTests {
   @Test(.ownAppContext { $0.provide(FakeCart(), as: (any Cart).self) })

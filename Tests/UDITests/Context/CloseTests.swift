@@ -198,6 +198,19 @@ import UDI
     #expect(other.lowest.parent == nil && other.root.children.isEmpty)
   }
 
+  @Test("The lowest level is closed first and, on a level, what was added last")
+  func levels() async throws {
+    let (context, journal) = (UDIContext(tag: "0"), Journal())
+    for first in ["1", "2"] {
+      let child = try context.makeChild(tag: first)
+      child.provide(first) { journal.add($0) }
+      for second in ["a", "b"] { try child.makeScope(tag: second).provide(first + second) { journal.add($0) } }
+    }
+    context.provide("0") { journal.add($0) }
+    try await context.close()
+    #expect(journal.all == ["2b", "2a", "1b", "1a", "2", "1", "0"])
+  }
+
   // MARK: Who waits
 
   @Test("A child that was removed while it is being closed is still awaited")

@@ -71,10 +71,10 @@ import UDI
 
   /// What the button does. A button cannot wait, so the task is kept for those who have to.
   func logOut() {
-    loggingOut =
-      loggingOut
-      ?? Task {
-        do { try await attachedContext?.close(within: .seconds(5)) } catch { failure = "\(error)" }
-      }
+    loggingOut = loggingOut ?? Task.detached { await self.close() }
+  }
+
+  private func close() async {
+    do { try await attachedContext?.close(within: .seconds(5)) } catch { failure = "\(error)" }
   }
 }
