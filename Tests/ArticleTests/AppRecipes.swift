@@ -371,7 +371,7 @@ enum AppRecipes {
       }
       // What is closed above gives its reason.
       try await context.close(because: reason)
-      let expected = switch reason { case .byUser: "user"; case .unauthorized: "other"; case nil: "none" }
+      let expected = reason.map { $0 == .byUser ? "user" : "other" } ?? "none"
       #expect(seen.withLock { $0 } == [expected])
     }
 

@@ -93,7 +93,7 @@ extension UDIExplanation: CustomStringConvertible {
       """
       \(key) is made once in each scope, but there is no scope around \
       \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
-      \(isInFactory ? ", for which the factory that asks makes its instance" : "").
+      \(isInFactory ? ", the context of the factory that asks" : "").
       """
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }

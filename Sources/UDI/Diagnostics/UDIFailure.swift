@@ -36,7 +36,12 @@ extension UDIFailure: CustomStringConvertible {
     let count = dependencies.indices.count { dependencies.firstIndex(of: dependencies[$0]) == $0 }
     var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
-      lines.append("  " + failures[index].description)
+      // All lines of a description are indented like its first one.
+      lines.append(
+        failures[index].description.unicodeScalars.reduce(into: "  ") { text, scalar in
+          text.unicodeScalars.append(scalar)
+          if scalar == "\n" { text += "  " }
+        })
       let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }

@@ -63,13 +63,14 @@ extension UDIWarmUpError: CustomStringConvertible {
 final class WarmUp: @unchecked Sendable {
   // Unchecked: the tree lock guards `failures`.
   @TaskLocal static var ofTask: WarmUp?
-  private var failures: [(provider: AsyncFactory, error: any Error)] = []
+  /// The creations that have failed, by the ids of their providers.
+  private var failures = ObjectTable<Creation>()
 
-  func failure(of provider: AsyncFactory) -> (any Error)? {
-    Tree.change { _ in failures.first { $0.provider === provider }?.error }
+  func failure(of provider: AsyncFactory) -> Creation? { Tree.change { _ in failures[UInt64(provider.id)] } }
+
+  func note(_ creation: Creation, of provider: AsyncFactory) {
+    Tree.change { _ in failures[UInt64(provider.id)] = creation }
   }
-
-  func note(_ error: any Error, of provider: AsyncFactory) { Tree.change { _ in failures.append((provider, error)) } }
 }
 
 // MARK: - What there is to make

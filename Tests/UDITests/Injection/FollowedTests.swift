@@ -194,12 +194,15 @@ private final class PlainScreen: UDIFinalObject {
     right.unbind((any Loose).self)
     await expect(observer, reads: [nil], left, right)
     try await right.close()
-    await expect(observer, reads: [nil], left, right)
+    // Told once or twice: the observer may have read the property between the beginning and the end of the closing.
+    #expect(await settle([root, left, right]))
+    let reads = observer.take()
+    #expect(reads == [nil] || reads == [nil, nil])
     left.multiBind(inLeft, as: (any Loose).self)
     screen.attachedContext = left
     await expect(observer, reads: ["left"], left, right)
     withAppContext(root) { screen.attachedContext = nil }
-    #expect(await settle([root, left]) && observer.told == 5)
+    #expect(await settle([root, left]) && observer.told == 4 + reads.count)
   }
 
   @Test("An object that is attached to nothing follows in AppContext", .ownAppContext)

@@ -94,6 +94,8 @@ import Testing
     #expect(error.failures[2].fullPath == ["context", "child"])
     #expect(error.description.hasPrefix("3 dependencies could not be made:\n"))
     #expect(error.description.contains("Gamma"))
+    // Each failure is indented as a whole, with what its error says in further lines.
+    #expect(error.description.split(separator: "\n").dropFirst().allSatisfy { $0.hasPrefix("  ") })
     // Everything else has been made.
     #expect(made.current == 1)
   }

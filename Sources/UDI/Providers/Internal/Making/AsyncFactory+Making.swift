@@ -26,6 +26,9 @@ extension AsyncFactory {
     return try await make(for: context, with: arguments, call, for: nil)
   }
 
+  /// The task's warm-up, if the instance is one that the warm-up makes only once.
+  private var warmUp: WarmUp? { sharing == .strong && wanted == nil ? WarmUp.ofTask : nil }
+
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
   ///
   /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
@@ -33,9 +36,7 @@ extension AsyncFactory {
     for context: UDIContext, with arguments: KeptArguments?, key: ArgumentKey?, through keys: [KeyIdentity],
     in graph: Graph?
   ) async throws -> Instance? {
-    let warmUp = sharing == .strong && arguments == nil ? WarmUp.ofTask : nil
     while true {
-      if let error = warmUp?.failure(of: self) { throw error }
       switch try claim(for: context, with: arguments, key: key, through: keys, in: graph) {
       case .found(let instance): return instance
       case .gone: return nil
@@ -44,7 +45,7 @@ extension AsyncFactory {
         switch try await creation.outcome(number) {
         case .made(let instance): return instance.value
         case .failed(let error):
-          if !(error is CancellationError) { warmUp?.note(error, of: self) }
+          if let warmUp, !(error is CancellationError) { warmUp.note(creation, of: self) }
           throw error
         case .undecided: continue
         }
@@ -62,6 +63,7 @@ extension AsyncFactory {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
+    if let failed = warmUp?.failure(of: self) { return .wait(failed, 0) }
     let keeper = try graph?.keeper(of: self, key) ?? self.keeper(for: key, asking: context)
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
