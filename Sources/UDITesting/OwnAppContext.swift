@@ -69,9 +69,9 @@ extension Trait where Self == OwnAppContextTrait {
 /// Runs an operation with its own `AppContext` and its own reporter. With test libraries other than Swift Testing, use
 /// this function instead of the trait `.ownAppContext`.
 ///
-/// If something in the context has to be closed, the context is closed after the operation. An error during closing is a
-/// misuse (``UDIMisuse/Kind/closingFailed``). If closing takes longer than 10 seconds, whatever it waits for is cancelled
-/// and left behind, which is a misuse, too. Then the context is released.
+/// If something in the context has to be closed, the context is closed after the operation. An error during closing is
+/// a misuse (``UDIMisuse/Kind/closingFailed``). If closing takes longer than 10 seconds, whatever it waits for is
+/// cancelled and left behind, which is a misuse, too. Then the context is released.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.

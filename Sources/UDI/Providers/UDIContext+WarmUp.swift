@@ -66,11 +66,12 @@ final class WarmUp: @unchecked Sendable {
   /// The creations that have failed, by the ids of their providers.
   private var failures = ObjectTable<Creation>()
 
-  func failure(of provider: AsyncFactory) -> Creation? { Tree.change { _ in failures[UInt64(provider.id)] } }
-
-  func note(_ creation: Creation, of provider: AsyncFactory) {
-    Tree.change { _ in failures[UInt64(provider.id)] = creation }
+  /// The creation with which a provider has failed, and the number of a new waiter, who gets its outcome at once.
+  func failure(of maker: AsyncFactory) -> (Creation, UInt64)? {
+    Tree.change { _ in failures[UInt64(maker.id)].map { ($0, $0.add(.task(nil, through: []))) } }
   }
+
+  func note(_ failed: Creation, of maker: AsyncFactory) { Tree.change { _ in failures[UInt64(maker.id)] = failed } }
 }
 
 // MARK: - What there is to make

@@ -45,7 +45,7 @@ extension AsyncFactory {
         switch try await creation.outcome(number) {
         case .made(let instance): return instance.value
         case .failed(let error):
-          if let warmUp, !(error is CancellationError) { warmUp.note(creation, of: self) }
+          warmUp?.note(creation, of: self)
           throw error
         case .undecided: continue
         }
@@ -63,7 +63,7 @@ extension AsyncFactory {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
-    if let failed = warmUp?.failure(of: self) { return .wait(failed, 0) }
+    if let (failed, number) = warmUp?.failure(of: self) { return .wait(failed, number) }
     let keeper = try graph?.keeper(of: self, key) ?? self.keeper(for: key, asking: context)
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
