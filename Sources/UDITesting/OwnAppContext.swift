@@ -122,8 +122,8 @@ final class OwnContext: Sendable {
 }
 
 /// Runs an operation in the given `AppContext` or, if none is given, in a new one, which is closed afterwards if
-/// something there has to be closed. It gets its own reporter, unless the context is that of the test, whose reporter it
-/// then uses.
+/// something there has to be closed. The operation gets its own reporter, unless the context is that of the test: then
+/// it uses the test's.
 ///
 /// - Parameters:
 ///   - audit: Watches the operation and the closing.
