@@ -99,9 +99,9 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// Contexts that are in its tree at the end are not reported, nor are the objects that they own.
 ///
 /// Otherwise the operation gets a new `AppContext`, which should be gone when the audit looks for survivors. If
-/// something there has to be closed, it is closed first; the audit watches this, too. Objects that the context owned are
-/// reported if they are still alive. The context itself is reported, too, if it is still alive. But if a task that has
-/// not ended holds it, it is reported only if it keeps one of these objects alive.
+/// something there has to be closed, it is closed first; the audit watches this, too. Objects that the context owned
+/// are reported if they are still alive. The context itself is reported, too, if it is still alive. But if a task that
+/// has not ended holds it, it is reported only if it keeps one of these objects alive.
 ///
 /// The audit gives tasks that are ending a moment to release the objects that they hold. If another audit runs inside
 /// the operation, this audit leaves out what the inner one has reported or ignored.
