@@ -21,8 +21,8 @@ import UDIInspector
 /// context, and says what was missing. If the context is closed, that is an issue, too, because nothing can be made
 /// there.
 ///
-/// An asynchronous factory that is registered without a lifetime, and without arguments, gets a warning: each lookup
-/// runs it anew, and so two parts of a request would get two transactions.
+/// An asynchronous factory that takes no arguments, and is registered without a lifetime, gets a warning: each lookup
+/// runs it anew, so two callers get two instances.
 ///
 /// - Parameters:
 ///   - context: The context to begin at.

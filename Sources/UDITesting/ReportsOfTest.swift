@@ -21,7 +21,7 @@ final class ReportsOfTest: Sendable {
   private let state = Mutex(State())
 
   /// - Parameters:
-  ///   - onMisuse: Called at once for each misuse; nil to record issues.
+  ///   - onMisuse: Called for each misuse; nil to record issues.
   ///   - patience: How long closing a context may take.
   init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?, patience: Duration = .seconds(10)) {
     self.patience = patience
@@ -58,19 +58,21 @@ final class ReportsOfTest: Sendable {
   }
 
   nonisolated(nonsending) private func finish(_ context: UDIContext, _ closes: Bool) async {
-    // A closed context counts as one failure, even if nothing is to be made in it.
-    if await !context.failuresToMake({ _ in false }).isEmpty {
-      // The test has closed the context, and so `close` or `untilClosed` has thrown what had failed.
-      return state.withLock { $0.waiting.removeAll { $0.kind == .operationFailed } }
+    // A context that is closed, or being closed, counts as one failure, even if nothing is to be made in it.
+    let isEnding = await !context.failuresToMake { _ in false }.isEmpty
+    // If nothing is open, the context stays as it is, so that an audit finds what keeps it alive.
+    let isOpen = context.change { node, _ in node.branch.contains(where: \.hasOpenEnds) }
+    var error: UDICloseError?
+    if closes, isEnding || isOpen {
+      error = await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))
+      error?.report()
     }
-    // If nothing has to be closed, the context stays as it is, so that an audit finds what keeps it alive.
-    guard closes, context.change({ node, _ in node.branch.contains(where: \.hasOpenEnds) }),
-      let error = await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))
-    else { return }
-    error.report()
-    let sites = error.failures.map { "\($0.fileID ?? ""):\($0.line ?? 0)" }
+    // Whoever has closed the context has got what had failed.
+    let sites = error?.failures.map { "\($0.fileID ?? ""):\($0.line ?? 0)" } ?? []
     state.withLock { state in
-      state.waiting.removeAll { $0.kind == .operationFailed && sites.contains("\($0.fileID):\($0.line)") }
+      state.waiting.removeAll {
+        $0.kind == .operationFailed && (isEnding || sites.contains("\($0.fileID):\($0.line)"))
+      }
     }
   }
 

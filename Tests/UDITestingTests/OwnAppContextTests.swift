@@ -83,7 +83,6 @@ import UDITesting
     }
   }
 
-  /// Also what would have waited for the end: a task that holds the tree may release it later.
   @Test("The use of an object that is attached to nothing becomes an issue if the reporter is asked for it")
   func unattachedUse() async throws {
     let found = try await issues {
@@ -95,6 +94,7 @@ import UDITesting
     #expect(found.count == 1 && found[0].text.contains("attached to no context"), "\(found.map(\.text))")
   }
 
+  /// Also what would have waited for the end: a task that holds the tree may release it later.
   @Test("What is reported after the end is recorded at once")
   func misuseAfterTheEnd() async throws {
     let line = #line + 4

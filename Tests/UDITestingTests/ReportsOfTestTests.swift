@@ -152,6 +152,44 @@ struct ReportsOfTestTests {
     #expect(closed.all == ["made"] && found.isEmpty, "\(found.map(\.text))")
   }
 
+  @Test("A closing that is under way at the end of the test is awaited, and its errors are issues")
+  func closingUnderWay() async throws {
+    let (begins, goesOn) = (Signal(), Signal())
+    let found = try await issues(of: own) {
+      AppContext.provide(TickingClock(), as: (any Clock).self) { [closed] _ in
+        begins.give()
+        await goesOn.wait()
+        closed.add("late")
+        throw Failure()
+      }
+      Task.detached { [context = AppContext] in try? await context.close() }
+      await begins.wait()
+      Task {
+        for _ in 0..<100 { await Task.yield() }
+        goesOn.give()
+      }
+    }
+    #expect(closed.all == ["late"])
+    #expect(found.count == 1 && found[0].text.contains("Failure()"), "\(found.map(\.text))")
+  }
+
+  @Test("An operation of `whileAvailable` is cancelled and awaited")
+  func whileAvailable() async throws {
+    let begins = Signal()
+    let found = try await issues(of: own) {
+      AppContext.provide(TickingClock(), as: (any Clock).self)
+      Task {
+        try await AppContext.whileAvailable((any Clock).self) { [closed] _ in
+          begins.give()
+          await Signal().wait()
+          closed.add("operation")
+        }
+      }
+      await begins.wait()
+    }
+    #expect(closed.all == ["operation"] && found.isEmpty, "\(found.map(\.text))")
+  }
+
   @Test("Closers of the main actor run there, for a test that runs there, too")
   func onMainActor() async throws {
     let found = try await issues(of: own) { @MainActor in

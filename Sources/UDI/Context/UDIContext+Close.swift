@@ -136,10 +136,10 @@ extension UDIContext {
 }
 
 extension Node {
-  /// Whether closing the context would close something, or wait for something that is being made. Call this under the
-  /// tree lock.
+  /// Whether closing the context would close something, or wait for something. Call this under the tree lock.
   package var hasOpenEnds: Bool {
-    allProviders.contains { $0.closer?.unclosed.isEmpty == false || !$0.isAtRest }
+    treeLocked.extras?.activities.isEmpty == false
+      || allProviders.contains { $0.closer?.unclosed.isEmpty == false || !$0.isAtRest }
   }
 
   /// Whether closing the context would close nothing and wait for nothing, and there are no children. Call this under

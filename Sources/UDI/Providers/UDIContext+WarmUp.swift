@@ -59,21 +59,6 @@ extension UDIWarmUpError: CustomStringConvertible {
   public var description: String { UDIFailure.describe(failures, "could not be made") }
 }
 
-/// What has failed while a context is warmed up. It is not made again for each of those that need it.
-final class WarmUp: @unchecked Sendable {
-  // Unchecked: the tree lock guards `failures`.
-  @TaskLocal static var ofTask: WarmUp?
-  /// The creations that have failed, by the ids of their providers.
-  private var failures = ObjectTable<Creation>()
-
-  /// The creation with which a provider has failed, and the number of a new waiter, who gets its outcome at once.
-  func failure(of maker: AsyncFactory) -> (Creation, UInt64)? {
-    Tree.change { _ in failures[UInt64(maker.id)].map { ($0, $0.add(.task(nil, through: []))) } }
-  }
-
-  func note(_ failed: Creation, of maker: AsyncFactory) { Tree.change { _ in failures[UInt64(maker.id)] = failed } }
-}
-
 // MARK: - What there is to make
 
 extension Obtaining {
@@ -85,6 +70,7 @@ extension Obtaining {
       if request.reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
       return nil
     } catch {
+      unsafe self.error = error
       return .init(
         typeName: TypeIdentity.of(request.type).text, name: request.name?.description, fullPath: context.fullPath,
         error: error)
@@ -117,12 +103,14 @@ extension UDIContext {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
       return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
     }
-    let (groups, warmUp) = (whatToMake(isWanted), WarmUp())
-    return await WarmUp.$ofTask.withValue(warmUp) {
-      var failures: [UDIFailure] = []
-      for group in groups { failures += await Self.failures(of: group) }
-      return failures
+    var failures: [UDIFailure] = []
+    var tried: [Obtaining] = []
+    for group in whatToMake(isWanted) {
+      for dependency in group { unsafe dependency.tried = tried }
+      failures += await Self.failures(of: group)
+      tried += group
     }
+    return failures
   }
 
   @inline(never)
@@ -133,7 +121,7 @@ extension UDIContext {
         guard provider.wanted == nil, provider.kind != .scoped, isWanted(provider) else { return }
         let request = LookupRequest(provider.madeType, provider.reach, named: provider.key.name, search: search)
         groups[provider.isAsynchronous ? 0 : provider.isIsolated ? 1 : 2]
-          .append(Obtaining(context: context, request: request))
+          .append(Obtaining(context: context, request: request, of: provider.sharing == .strong ? provider.id : 0))
       }
       let isInScope = context.nearestScope != nil
       for provider in context.providers where isInScope || provider.sharing != .scope { add(provider, .local) }

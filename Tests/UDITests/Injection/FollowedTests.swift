@@ -356,7 +356,9 @@ private final class PlainScreen: UDIFinalObject {
     }.value
 
     root.register(String.self, lifetime: .context) { () async in "obtained" }
-    root.register((any Loose).self) { context in Plain(context.link(String.self) ?? "none") as any Loose }
+    root.register((any Loose).self, replaces: true) { context in
+      Plain(context.link(String.self) ?? "none") as any Loose
+    }
     let plain = PlainScreen().attached(to: root)
     let inFactory = misuse { _ = plain.loose }
     #expect(inFactory.map(\.kind) == [.notMade])

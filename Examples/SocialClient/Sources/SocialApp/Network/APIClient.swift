@@ -49,14 +49,18 @@ struct SessionClient: Sendable {
   var expire: @Sendable () -> Void = {}
 
   func send(_ request: Request) async throws -> Reply {
-    do { return try await client.send(request, token: token) } catch RequestError.unauthorized {
+    try await expiring { try await client.send(request, token: token) }
+  }
+
+  func openStream(deliver: @escaping @Sendable (Event) -> Void) async throws {
+    try await expiring { try await client.transport.openStream(token, deliver: deliver) }
+  }
+  func closeStream() async { await client.transport.closeStream(token) }
+
+  private func expiring<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
+    do { return try await ask() } catch RequestError.unauthorized {
       expire()
       throw RequestError.unauthorized
     }
   }
-
-  func openStream(deliver: @escaping @Sendable (Event) -> Void) async throws {
-    try await client.transport.openStream(token, deliver: deliver)
-  }
-  func closeStream() async { await client.transport.closeStream(token) }
 }

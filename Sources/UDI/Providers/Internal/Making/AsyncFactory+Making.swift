@@ -26,9 +26,6 @@ extension AsyncFactory {
     return try await make(for: context, with: arguments, call, for: nil)
   }
 
-  /// The task's warm-up, if the instance is one that the warm-up makes only once.
-  private var warmUp: WarmUp? { sharing == .strong && wanted == nil ? WarmUp.ofTask : nil }
-
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for the task that is making it.
   ///
   /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
@@ -44,9 +41,7 @@ extension AsyncFactory {
       case .wait(let creation, let number):
         switch try await creation.outcome(number) {
         case .made(let instance): return instance.value
-        case .failed(let error):
-          warmUp?.note(creation, of: self)
-          throw error
+        case .failed(let error): throw error
         case .undecided: continue
         }
       }
@@ -63,7 +58,6 @@ extension AsyncFactory {
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
     // activity.
     let asker = AsyncCall.current
-    if let (failed, number) = warmUp?.failure(of: self) { return .wait(failed, number) }
     let keeper = try graph?.keeper(of: self, key) ?? self.keeper(for: key, asking: context)
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }

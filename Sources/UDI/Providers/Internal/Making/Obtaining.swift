@@ -12,12 +12,19 @@ final class Obtaining: Sendable {
   /// What all attempts of the lookup share under the lifetime `.graph`. The lookups of an initialiser's parameters have
   /// it in common.
   private let graph: Graph
+  /// In a warm-up, the id of the provider, if it keeps what it makes; otherwise 0.
+  private let providerID: UInt
+  /// What the warm-up has tried to make before: if that has failed, it is not made again. Set before the lookup begins.
+  nonisolated(unsafe) var tried: [Obtaining] = []
+  /// The error with which the lookup has ended, for the next group of a warm-up. Read after the end.
+  nonisolated(unsafe) var error: (any Error)?
 
   init(
-    context: UDIContext, request: LookupRequest, arguments: KeptArguments? = nil,
+    context: UDIContext, request: LookupRequest, of providerID: UInt = 0, arguments: KeptArguments? = nil,
     graph: Graph = Graph()
   ) {
     (self.context, self.request, self.arguments, self.graph) = (context, request, arguments, graph)
+    self.providerID = providerID
   }
 
   /// Performs the lookup, and waits as long as necessary.
@@ -77,7 +84,10 @@ final class Obtaining: Sendable {
   nonisolated(nonsending) private func obtain(
     _ unmade: Unmade, after failure: any Error, _ attempts: ObtainingAttempts
   ) async throws -> OwnedInstance? {
-    do { return try await unmade.obtain() } catch {
+    do {
+      if let error = unsafe tried.first(where: { $0.providerID == unmade.provider.id })?.error { throw error }
+      return try await unmade.obtain()
+    } catch {
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
