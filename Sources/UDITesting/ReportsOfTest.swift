@@ -23,7 +23,7 @@ final class ReportsOfTest: Sendable {
   /// - Parameters:
   ///   - onMisuse: Called for each misuse; nil to record issues.
   ///   - patience: How long closing a context may take.
-  init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?, patience: Duration = .seconds(10)) {
+  init(_ onMisuse: (@Sendable (UDIMisuse) -> Void)?, patience: Duration = .seconds(60)) {
     self.patience = patience
     self.onMisuse = onMisuse ?? recordAsIssue
     recordsIssues = onMisuse == nil && Test.current != nil

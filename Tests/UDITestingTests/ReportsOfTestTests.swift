@@ -165,7 +165,7 @@ struct ReportsOfTestTests {
       Task.detached { [context = AppContext] in try? await context.close() }
       await begins.wait()
       Task {
-        for _ in 0..<100 { await Task.yield() }
+        for _ in 0..<10 { await Task.yield() }
         goesOn.give()
       }
     }
