@@ -29,7 +29,22 @@ final class ReportsOfTest: Sendable {
     recordsIssues = onMisuse == nil && Test.current != nil
   }
 
-  var reporter: UDIReporter { UDIReporter { [self] in if !wait($0) { onMisuse($0) } } }
+  /// The places that have been warned of.
+  private static let warned = Mutex<Set<UDIMisuse>>([])
+
+  var reporter: UDIReporter {
+    UDIReporter(reportsUnattachedUse: recordsIssues) { [self] misuse in
+      if misuse.kind == .unattached { return Self.warn(of: misuse) }
+      if !wait(misuse) { onMisuse(misuse) }
+    }
+  }
+
+  /// Warns that somebody may have forgotten to attach an object, once for each line. If the tree has only one context,
+  /// it makes no difference, so there is no warning.
+  private static func warn(of misuse: UDIMisuse) {
+    guard !AppContext.children.isEmpty, warned.withLock({ $0.insert(misuse).inserted }) else { return }
+    Issue.record("\(misuse.message)", severity: .warning, sourceLocation: location(misuse.fileID, misuse.line))
+  }
 
   /// Lets a report wait, if it has to. Equal reports wait only once.
   private func wait(_ misuse: UDIMisuse) -> Bool {

@@ -94,6 +94,18 @@ import UDITesting
     #expect(found.count == 1 && found[0].text.contains("attached to no context"), "\(found.map(\.text))")
   }
 
+  @Test("It gets a warning in a tree with several contexts, once for each line")
+  func unattachedUseInATree() async throws {
+    let use = { @Sendable in _ = Guest().linkInLine((any Clock).self) }
+    #expect(try await issues { use() }.isEmpty)
+    let page = try AppContext.makeChild(tag: "Page")
+    let found = try await issues {
+      for _ in 0..<2 { use() }
+      _ = Guest().attached(to: page).linkInLine((any Clock).self)
+    }
+    #expect(found.map(\.severity) == [.warning] && found[0].text.contains("Guest"), "\(found.map(\.text))")
+  }
+
   /// Also what would have waited for the end: a task that holds the tree may release it later.
   @Test("What is reported after the end is recorded at once")
   func misuseAfterTheEnd() async throws {
