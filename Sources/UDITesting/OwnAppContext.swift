@@ -70,7 +70,7 @@ extension Trait where Self == OwnAppContextTrait {
 /// this function instead of the trait `.ownAppContext`.
 ///
 /// If something in the context has to be closed, the context is closed after the operation. An error during closing is
-/// a misuse (``UDIMisuse/Kind/closingFailed``). If closing takes longer than a minute, whatever it waits for is
+/// a misuse (`UDIMisuse.Kind.closingFailed`). If closing takes longer than a minute, whatever it waits for is
 /// cancelled and left behind, which is a misuse, too. Then the context is released.
 ///
 /// - Parameters:
