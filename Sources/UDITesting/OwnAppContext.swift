@@ -92,8 +92,8 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 /// that has an `onClose`, that is a misuse. Where something has to be closed, use the asynchronous form.
 ///
 /// - Parameters:
-///   - onMisuse: Called for each misuse of the library. If a service's operation has failed, it is called at the end,
-///     unless closing gives the error. If nil, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If a service's operation has failed, it is called at the end.
+///     If nil, the misuse is recorded as an issue of the test.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.

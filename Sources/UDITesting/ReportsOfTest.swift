@@ -2,7 +2,8 @@ import Synchronization
 import Testing
 import UDI
 
-/// Passes reports on. Some wait until the test's code has ended:
+/// Receives the reports of misuse while a test's code runs, and closes the test's context afterwards. Passes the reports
+/// on, but some wait until the code has ended:
 ///
 /// - If they become issues, those of a service's operation. It has the test's reporter but no task-local values, so an
 ///   issue that it recorded would be that of an unknown test.
@@ -29,7 +30,7 @@ final class ReportsOfTest: Sendable {
     recordsIssues = onMisuse == nil && Test.current != nil
   }
 
-  /// The places that have been warned of.
+  /// The reports that have become warnings.
   private static let warned = Mutex<Set<UDIMisuse>>([])
 
   var reporter: UDIReporter {

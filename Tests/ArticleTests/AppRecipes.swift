@@ -389,13 +389,14 @@ enum AppRecipes {
       #expect((account.failure as? UDICloseError)?.failures.map { $0.error is Offline } == [true])
     }
 
-    @Test func aPlainTaskOfAServiceDoesNotWait() async throws {
+    @Test(arguments: [false, true]) func aPlainTaskOfAServiceDoesNotWait(closesAbove: Bool) async throws {
+      let context = context
       let scope = try context.makeScope(tag: "session")
       let (begins, began) = AsyncStream.makeStream(of: Void.self)
       let (released, release) = AsyncStream.makeStream(of: Void.self)
       scope.provide("a") { _ in for await _ in released {} }
       scope.provide(1).running(mayEnd: true) { _ in
-        await Task { try? await scope.close() }.value
+        await Task { try? await (closesAbove ? context : scope).close() }.value
         began.finish()
       }
       for await _ in begins {}

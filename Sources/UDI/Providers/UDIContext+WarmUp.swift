@@ -18,6 +18,9 @@ extension UDIContext {
   /// instances the context does not own, are not run. A dependency that has not been registered is noticed only if a
   /// factory that runs requires it.
   ///
+  /// If an asynchronous factory fails, the synchronous ones that need its instance get its error; it does not run again
+  /// for them.
+  ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {

@@ -15,6 +15,7 @@ public struct UDICallSite: Sendable {
   package var fileID: String { unsafe String(cString: start) }
   package var line: Int { Int(lineNumber & ~(1 << 31)) }
 
+  /// Whether a followed property is declared there.
   var isOfFollowed: Bool { lineNumber >> 31 == 1 }
   /// The same place, where a followed property is declared.
   var ofFollowed: UDICallSite {

@@ -163,7 +163,7 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of a caller that stops waiting instead; nil if the limit is that of the run.
   private func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
-    // Detached, because it may end a moment after the run, and a task keeps its task-local values alive.
+    // Detached, like the other timer: it may end a moment after the run, and a task keeps its task-local values alive.
     let timer = Task.detached { [self] in
       if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
       if let number { return leave(number) }
