@@ -2,8 +2,8 @@ import Synchronization
 import Testing
 import UDI
 
-/// Receives the reports of misuse while a test's code runs, and closes the test's context afterwards. Passes the reports
-/// on, but some wait until the code has ended:
+/// Receives the reports of misuse while a test's code runs, and closes the test's context afterwards. Passes the
+/// reports on, but some wait until the code has ended:
 ///
 /// - If they become issues, those of a service's operation. It has the test's reporter but no task-local values, so an
 ///   issue that it recorded would be that of an unknown test.
@@ -74,11 +74,9 @@ final class ReportsOfTest: Sendable {
   }
 
   nonisolated(nonsending) private func finish(_ context: UDIContext, _ closes: Bool) async {
-    // A context that is closed, or being closed, counts as one failure, even if nothing is to be made in it.
-    let isEnding = await !context.failuresToMake { _ in false }.isEmpty
-    // If nothing is open, the context stays as it is, so that an audit finds what keeps it alive.
-    let isOpen = context.change { node, _ in node.branch.contains(where: \.hasOpenEnds) }
+    let (isEnding, isOpen) = context.change { node, _ in (node.isEnding, node.branch.contains(where: \.hasOpenEnds)) }
     var error: UDICloseError?
+    // If nothing is open, the context stays as it is, so that an audit finds what keeps it alive.
     if closes, isOpen {
       error = await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))
       error?.report()

@@ -136,6 +136,9 @@ extension UDIContext {
 }
 
 extension Node {
+  /// Whether the context is closed or being closed. Call this under the tree lock.
+  package var isEnding: Bool { treeLocked.state.isEnding }
+
   /// Whether closing the context would close something, or wait for something. Call this under the tree lock.
   package var hasOpenEnds: Bool {
     treeLocked.extras?.activities.isEmpty == false

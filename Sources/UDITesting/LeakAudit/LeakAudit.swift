@@ -109,7 +109,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
 ///     attached to.
-///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test, unless
+///     the test's own context was made with another `onMisuse`, which is then called.
 ///   - operation: The operation to run.
 /// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds:
 ///   these are in its ``UDILeak/held``. What something alive holds comes first. A context is left out if one of these
@@ -132,7 +133,8 @@ nonisolated(nonsending) public func leaks(
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
 ///     attached to.
-///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test.
+///   - onMisuse: Called for each misuse of the library. If nil, the misuse is recorded as an issue of the test, unless
+///     the test's own context was made with another `onMisuse`, which is then called.
 ///   - operation: The operation to run.
 /// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds.
 /// - Throws: The error that `operation` throws.
