@@ -43,7 +43,7 @@ extension UDILinkError.Step {
 extension UDILinkError {
   /// Whether there is no such dependency, so an optional parameter gets nil: the lookup found no provider, or the
   /// provider's factory returned nil. False if the provider could not give an instance for another reason.
-  var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || explanation.failedProvider == nil) }
+  var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || chain[0].fileID == nil) }
 }
 
 extension UDIExplanation {

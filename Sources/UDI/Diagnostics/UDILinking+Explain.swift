@@ -19,7 +19,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: repeat each arguments)
+    _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: values(repeat each arguments))
   }
 
   /// Explains the result of a lookup by a key.
@@ -40,7 +40,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: repeat each arguments)
+    _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: values(repeat each arguments))
   }
 
   /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
@@ -52,20 +52,22 @@ extension UDILinking {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  fileprivate func explanation<each Argument>(
-    of request: LookupRequest, with arguments: repeat each Argument
-  ) -> UDIExplanation {
-    var values: [Any] = []
-    repeat values.append(each arguments)
+  fileprivate func explanation(of request: LookupRequest, with arguments: [Any] = []) -> UDIExplanation {
     switch self {
-    case .context(let context): return context.explanation(of: request, with: values)
+    case .context(let context): return context.explanation(of: request, with: arguments)
     case .object(let attachment, let owner):
       let (context, isGone) = attachment.state
-      if let context { return context.explanation(of: request, with: values) }
+      if let context { return context.explanation(of: request, with: arguments) }
       if isGone { return attachment.explanationOfAbsence(request) }
-      return AppContext.explanation(of: request, with: values).blaming(unattached: Swift.type(of: owner))
+      return AppContext.explanation(of: request, with: arguments).blaming(unattached: Swift.type(of: owner))
     }
   }
+}
+
+private func values<each Argument>(_ arguments: repeat each Argument) -> [Any] {
+  var values: [Any] = []
+  repeat values.append(each arguments)
+  return values
 }
 
 extension UDIContext {

@@ -147,26 +147,24 @@ extension UDIAttachment {
   ) -> UDIContext? {
     let (context, isGone) = state
     if let context { return context }
-    if isGone {
-      UDIReporter.current.report(
-        .contextGone,
-        """
-        The \(Swift.type(of: owner)) used \(verb) for \(what()), but the context that it is attached to is gone: an \
-        object does not keep alive the context that owns it, or any context above that one. Keep the context as long \
-        as you use the objects that it owns.
-        """, at: site)
-      return nil
+    if isGone || UDIReporter.current.reportsUnattachedUse {
+      reportUse("The \(Swift.type(of: owner)) used \(verb) for \(what())", isGone: isGone, at: site)
     }
+    if isGone { return nil }
     rememberClass(of: owner)
     if UDIRecording.isOn { AppContext.recordLookups() }
-    if UDIReporter.current.reportsUnattachedUse {
-      UDIReporter.current.report(
-        .unattached,
-        """
-        The \(Swift.type(of: owner)) that is attached to no context used \(verb) for \(what()); AppContext served \
-        it. Attach it first: `attached(to:)`.
-        """, at: site)
-    }
     return AppContext
+  }
+
+  @inline(never)
+  private func reportUse(_ use: Message, isGone: Bool, at site: UDICallSite) {
+    let problem =
+      isGone
+      ? """
+      the context that it is attached to is gone: an object does not keep alive the context that owns it, or any \
+      context above that one. Keep the context as long as you use the objects that it owns.
+      """
+      : "is attached to no context, so AppContext served it. Attach it first: `attached(to:)`."
+    UDIReporter.current.report(isGone ? .contextGone : .unattached, spelled("\(use.text), but \(problem)"), at: site)
   }
 }

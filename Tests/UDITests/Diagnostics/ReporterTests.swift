@@ -31,8 +31,8 @@ import UDI
     #expect(
       log.all.first?.description
         == """
-        \(#fileID):\(log.all[0].line): The Member that is attached to no context used bind for UDITests.Service; \
-        AppContext served it. Attach it first: `attached(to:)`.
+        \(#fileID):\(log.all[0].line): The Member used bind for UDITests.Service, but is attached to no \
+        context, so AppContext served it. Attach it first: `attached(to:)`.
         """)
     #expect(log.all[2].message.contains(#"used link for UDITests.Service named "x""#))
     #expect(log.all[3].message.contains("used linkAll for UDITests.Service"))

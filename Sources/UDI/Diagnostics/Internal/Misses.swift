@@ -22,6 +22,10 @@ extension UDIContext {
   /// Returns the error that explains a failure.
   @inline(never)
   func linkError(_ failure: ProviderFailure, _ request: LookupRequest) -> UDILinkError {
+    // `obtain` makes the instance and repeats the lookup, so it needs no survey of the tree.
+    if case .asynchronous(let unmade) = failure, Resolution.current.read(\.isObtaining) {
+      return briefError(failure, request, at: unmade.provider)
+    }
     var explanation = explanation(of: request, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency after the lookup, before the explanation was made.
     if case .found(let place) = explanation.cause { explanation.cause = .cameLater(place) }
@@ -46,16 +50,21 @@ extension UDIContext {
     // `obtain` makes the instance, and repeats the lookup.
     case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return
     case let failure as ProviderFailure:
-      let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
-      let explanation = UDIExplanation(
-        request.type, named: entry.key.name, search: direction, cause: failure.cause ?? .notRegistered)
-      message = UDILinkError(explanation, site: entry.site).seen(by: asker, at: request.site).message
+      message = briefError(failure, request, at: entry).seen(by: asker, at: request.site).message
     case let missing as UDILinkError: message = missing.seen(by: asker, at: request.site).message
     default:
       let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""
       message = spelled("The factory of \(entry.key.description)\(caller) threw: \(error)")
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
+  }
+
+  /// Returns an error that gives the cause, and does not say where the lookup looked.
+  private func briefError(_ failure: ProviderFailure, _ request: LookupRequest, at entry: Entry) -> UDILinkError {
+    let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
+    let cause = failure.cause ?? .notRegistered
+    let explanation = UDIExplanation(request.type, named: entry.key.name, search: direction, cause: cause)
+    return UDILinkError(explanation, site: entry.site)
   }
 }
 
