@@ -12,8 +12,8 @@ extension UDIContext {
   /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For
   /// each of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what
   /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
-  /// A parameter whose type is an optional may be missing. What a closure needs is not known: the result lists the
-  /// closures.
+  /// A parameter whose type is an optional may be missing. What a closure looks up in the context that it is given is
+  /// not known: the result lists such closures. A closure that takes no context counts as one that needs nothing.
   ///
   /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
   /// each scope below, or from the scope around; if there is neither, from a new scope, in which nothing is registered.
@@ -38,7 +38,8 @@ public struct UDIUnmetNeeds: Error, Sendable {
   /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the
   /// lookup would give. The error's chain begins with what the check began with.
   public let failures: [UDIFailure]
-  /// The registrations whose needs are not known, because closures look them up. They keep no instance yet.
+  /// The registrations whose needs are not known, because closures that take a context look them up. They keep no
+  /// instance yet.
   public let unchecked: [UDIExplanation.Place]
 }
 

@@ -52,8 +52,8 @@ extension UDIContext {
     do {
       try await setUp(scope)
       try Task.checkCancellation()
-      let (isEnding, path) = scope.change { node, _ in (node.treeLocked.state.isEnding, node.fullPath) }
-      if isEnding { throw UDITreeError.closed(path, child: path, parent: fullPath) }
+      let path = scope.change { node, _ in node.endingPath }
+      if let path { throw UDITreeError.closed(path, child: scope.fullPath, parent: fullPath) }
       return scope
     } catch {
       await scope.closeCollectingErrors(.of(error))?.report()
@@ -138,7 +138,7 @@ extension UDIContext {
         scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed
         scope.treeLocked.hasLostParent = true
-        scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
+        scope.goOn(at: node)
       }
     }
     return scope

@@ -37,11 +37,8 @@ extension UDIFailure: CustomStringConvertible {
     var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
       // All lines of a description are indented like its first one.
-      lines.append(
-        failures[index].description.unicodeScalars.reduce(into: "  ") { text, scalar in
-          text.unicodeScalars.append(scalar)
-          if scalar == "\n" { text += "  " }
-        })
+      let description = failures[index].description
+      lines += description.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { "  " + $0 }
       let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }

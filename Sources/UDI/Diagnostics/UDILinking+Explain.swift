@@ -19,7 +19,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: values(repeat each arguments))
+    _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: repeat each arguments)
   }
 
   /// Explains the result of a lookup by a key.
@@ -40,7 +40,7 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: values(repeat each arguments))
+    _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: repeat each arguments)
   }
 
   /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
@@ -52,7 +52,17 @@ extension UDILinking {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  fileprivate func explanation(of request: LookupRequest, with arguments: [Any] = []) -> UDIExplanation {
+  fileprivate func explanation<each Argument>(
+    of request: LookupRequest, with arguments: repeat each Argument
+  ) -> UDIExplanation {
+    var values: [Any] = []
+    repeat values.append(each arguments)
+    return explanation(request, values)
+  }
+
+  // Not generic, so that it is compiled once.
+  @inline(never)
+  private func explanation(_ request: LookupRequest, _ arguments: [Any]) -> UDIExplanation {
     switch self {
     case .context(let context): return context.explanation(of: request, with: arguments)
     case .object(let attachment, let owner):
@@ -64,12 +74,6 @@ extension UDIOrigin {
   }
 }
 
-private func values<each Argument>(_ arguments: repeat each Argument) -> [Any] {
-  var values: [Any] = []
-  repeat values.append(each arguments)
-  return values
-}
-
 extension UDIContext {
   /// - Parameters:
   ///   - arguments: The arguments that the factory would be given.
@@ -78,7 +82,7 @@ extension UDIContext {
   func explanation(
     of request: LookupRequest, with arguments: [Any] = [], limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
-    let key = TypeToken.of(request.type).key(named: request.name)
+    let key = request.key
     let survey = change { node, _ in Survey(key, from: node, request.search, limit: limit) }
     defer { survey.release() }
     var explanation = survey.explanation

@@ -91,7 +91,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, factory.isolation, { _, _ in try await factory() }, onCreate, onClose)
+    return add(request, factory.isolation, parameters: [], { _, _ in try await factory() }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory with arguments; see
@@ -170,7 +170,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
     return add(
-      request, make.isolation, parameters: ArgumentPack<First, repeat each More>.self, lookingUpParameters(of: make),
+      request, make.isolation, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make),
       onCreate, onClose)
   }
 
@@ -193,7 +193,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
     return add(
-      request, nil, parameters: ArgumentPack<First, repeat each More>.self, lookingUpParameters(of: make), onCreate,
+      request, nil, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make), onCreate,
       onClose)
   }
 
@@ -228,7 +228,7 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, { _ in try await factory() }, onCreate, onClose)
+    return addOnMainActor(request, parameters: [], { _ in try await factory() }, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -249,7 +249,7 @@ extension UDIContext {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
     let factory = lookingUpParameters(of: make, request.site)
     return addOnMainActor(
-      request, parameters: ArgumentPack<First, repeat each More>.self, factory, onCreate, onClose)
+      request, parameters: ArgumentPack<First, repeat each More>.types, factory, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -270,7 +270,7 @@ extension UDIContext {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
     let factory = lookingUpParameters(of: make, request.site)
     return addOnMainActor(
-      request, parameters: ArgumentPack<First, repeat each More>.self, factory, onCreate, onClose)
+      request, parameters: ArgumentPack<First, repeat each More>.types, factory, onCreate, onClose)
   }
 }
 
@@ -279,7 +279,7 @@ extension UDIContext {
 extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
-    _ request: borrowing RegisterRequest, parameters: (any AnyArgumentPack.Type)? = nil,
+    _ request: borrowing RegisterRequest, parameters: [Any.Type]? = nil,
     _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
     _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
     _ onClose: (@MainActor (Dependency) async throws -> Void)?
@@ -297,11 +297,11 @@ extension UDIContext {
 
   /// - Parameters:
   ///   - actor: The actor that the user's factory belongs to, if any.
-  ///   - parameters: The parameters of an initialiser, which are looked up.
+  ///   - parameters: As in `AsyncFactory`.
   ///   - make: Calls the user's factory.
   private func add<Dependency: Sendable>(
     _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
-    parameters: (any AnyArgumentPack.Type)? = nil,
+    parameters: [Any.Type]? = nil,
     _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
     _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
     _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?

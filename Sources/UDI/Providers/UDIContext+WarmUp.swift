@@ -47,7 +47,8 @@ extension UDIContext {
 
   private func warmUp(_ types: [Any.Type], _ reach: UDIReach) async throws {
     let wanted = types.map { Obtaining(context: self, request: LookupRequest($0, reach)) }
-    try Self.end(with: await Self.failures(of: wanted))
+    await Self.make(wanted)
+    try Self.end(with: wanted.compactMap(\.failure))
   }
 }
 
@@ -66,18 +67,15 @@ extension UDIWarmUpError: CustomStringConvertible {
 
 extension Obtaining {
   /// Makes the dependency for `warmUp`.
-  ///
-  /// - Returns: The failure, if there is one.
-  fileprivate func failure() async -> UDIFailure? {
-    do {
-      if request.reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() }
-      return nil
-    } catch {
+  fileprivate func make() async {
+    do { if request.reach == .mainActor { try await makeOnMainActor() } else { _ = try await run() } } catch {
       unsafe self.error = error
-      return .init(
-        typeName: TypeIdentity.of(request.type).text, name: request.name?.description, fullPath: context.fullPath,
-        error: error)
     }
+  }
+
+  /// What `make` has failed with, if it has.
+  fileprivate var failure: UDIFailure? {
+    unsafe error.map { UDIFailure(request.key, path: context.fullPath, error: $0) }
   }
 
   // This function does not return the instance, so that the instance is released here, on the main actor.
@@ -102,18 +100,17 @@ extension UDIContext {
   ///
   /// - Returns: The failures; a single one if this context is closed, or is being closed.
   package func failuresToMake(_ isWanted: (Provider) -> Bool) async -> [UDIFailure] {
-    if let path = change({ node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }) {
+    if let path = change({ node, _ in node.endingPath }) {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
-      return [UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: error)]
+      return [UDIFailure(TypeIdentity.of(UDIContext.self), path: fullPath, error: error)]
     }
-    var failures: [UDIFailure] = []
     var tried: [Obtaining] = []
     for group in whatToMake(isWanted) {
       for dependency in group { unsafe dependency.tried = tried }
-      failures += await Self.failures(of: group)
+      await Self.make(group)
       tried += group
     }
-    return failures
+    return tried.compactMap(\.failure)
   }
 
   @inline(never)
@@ -134,12 +131,9 @@ extension UDIContext {
   }
 
   @inline(never)
-  private static func failures(of dependencies: [Obtaining]) async -> [UDIFailure] {
+  private static func make(_ dependencies: [Obtaining]) async {
     await withTaskGroup { group in
-      for (index, dependency) in dependencies.enumerated() { group.addTask { (index, await dependency.failure()) } }
-      var failures = [UDIFailure?](repeating: nil, count: dependencies.count)
-      for await (index, failure) in group { failures[index] = failure }
-      return failures.compactMap(\.self)
+      for dependency in dependencies { group.addTask { await dependency.make() } }
     }
   }
 

@@ -105,6 +105,29 @@ import UDIInspector
     try await closing.close()
   }
 
+  /// What is missing in a scope that was begun too late is missing because of the context that is closed.
+  @Test func aScopeThatWasBegunTooLateNamesTheClosedContext() async throws {
+    let app = try root.makeChild(tag: "app")
+    app.register((any Other).self, lifetime: .scope) { Plain() }
+    let path = ["root", "app"]
+    @Sendable func expectClosed(_ path: [String]) async {
+      await app.withScope(tag: "request") { request in
+        // A request may make scopes of its own.
+        await request.withScope(tag: "part") { part in
+          for scope in [request, part] {
+            let error = await #expect(throws: UDILinkError.self) { try await scope.obtain((any Other).self) }
+            #expect(error?.cause == .contextClosed(fullPath: path))
+            #expect(scope.explain((any Other).self).cause == .contextClosed(fullPath: path))
+          }
+        }
+      }
+    }
+    // `close` waits for this closer, so `app` is being closed meanwhile.
+    app.provide(1) { _ in await expectClosed(path) }
+    try await app.close()
+    await expectClosed(["app"])
+  }
+
   /// Closed contexts leave nothing behind.
   @Test func closedContextsThatGo() async throws {
     var held: [UDIContext] = []

@@ -45,13 +45,16 @@ private final class Untouched: P3, P4 {
   @Test func whatIsThereIsNotUnmet() {
     let line = #line + 2
     root.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
-    root.register((any P1).self) { Part() }
+    root.register((any P1).self) { _ in Part() }
     root.register((any P2).self, lifetime: .graph, using: Part.init(p3:))
     let bound = Part()
     root.bind(bound, as: (any P3).self)
+    // A closure that takes no context has nowhere to look.
+    root.register((any P4).self) { Part() }
+    root.register(Part.self) { () async throws in Part() }
     let result = root.unmetNeeds()
     #expect(result.failures.isEmpty)
-    // What the closure looks up is not known.
+    // What the other closure looks up is not known.
     #expect(
       result.description == """
         All known needs are met.

@@ -46,7 +46,7 @@ final class Survey {
     enterScope(around: first)
     if answer != nil { return }
     if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
-    if first.treeLocked.state.isEnding { explanation.cause = .contextClosed(fullPath: explanation.fullPath) }
+    if let path = first.endingPath { explanation.cause = .contextClosed(fullPath: path) }
     findOutside(from: first, limit: limit)
   }
 
@@ -57,8 +57,8 @@ final class Survey {
     guard let scope = first.nearestScope else { return obstacle = .noScope }
     if let keeper = scope.keeper(of: provider.maker) {
       answer = found(keeper, at: scope)
-    } else if scope.treeLocked.state.isEnding {
-      obstacle = .contextClosed(fullPath: scope.fullPath)
+    } else if let path = scope.endingPath {
+      obstacle = .contextClosed(fullPath: path)
     }
   }
 

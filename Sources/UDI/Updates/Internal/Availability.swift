@@ -51,7 +51,7 @@ final class Availability: @unchecked Sendable {
     guard let outcome else { throw CancellationError() }
     do { return try outcome.get() } catch ProviderFailure.nothing {
       // While the context is being closed, something might still be found there.
-      let path = context.change { node, _ in node.treeLocked.state.isEnding ? node.fullPath : nil }
+      let path = context.change { node, _ in node.endingPath }
       throw context.explained(path.map(ProviderFailure.closed) ?? .nothing, requests[0])
     }
   }
@@ -112,7 +112,7 @@ final class Availability: @unchecked Sendable {
   private func begin() -> Operation? {
     context.change { node, _ in
       if node.treeLocked.state.isEnding { return nil }
-      let operation = Operation(while: TypeToken.of(requests[0].type).key(named: requests[0].name))
+      let operation = Operation(while: requests[0].key)
       if let asker = AsyncCall.present { _ = operation.add(.task(asker, through: [])) }
       operation.delayClosing(of: node)
       return operation

@@ -80,7 +80,7 @@ final class Watcher: @unchecked Sendable {
     self.context = context
     self.request = request
     self.findsAll = findsAll
-    key = TypeToken.of(request.type).key(named: request.name)
+    key = request.key
   }
 
   /// The id under which the watcher is entered: that of its key, or the one that stands for all keys of the type.

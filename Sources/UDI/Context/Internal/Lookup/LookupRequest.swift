@@ -30,6 +30,7 @@ struct LookupRequest: Sendable {
 }
 
 extension LookupRequest {
+  var key: KeyIdentity { TypeToken.of(type).key(named: name) }
   /// The type and the name, for messages.
-  var keyText: String { describeKey(TypeIdentity.of(type).text, name?.description) }
+  var keyText: String { key.description }
 }

@@ -13,8 +13,7 @@ extension Node {
   /// - Parameter what: A description of what the verb was given and ignored; nil if it has made a closed scope.
   @inline(never)
   func reportClosed(_ verb: String, of what: String?, at site: UDICallSite, _ garbage: inout Garbage) {
-    guard treeLocked.state.isEnding else { return }
-    let path = fullPath
+    guard let path = endingPath else { return }
     garbage.add(
       LateCall.report(.contextClosed, at: site) {
         """

@@ -121,6 +121,15 @@ extension Node {
 // MARK: - Where lookups from closed contexts go on
 
 extension Node {
+  /// If this context is closed or being closed, the path of the outermost such context of those where lookups from here
+  /// go on; otherwise nil. Called under the tree lock.
+  var endingPath: [String]? {
+    guard isEnding else { return nil }
+    var outermost = self
+    while let above = outermost.shared.parent, above.isEnding { outermost = above }
+    return outermost.fullPath
+  }
+
   /// Lets lookups from this node, which has no parent, go on at another node, or end here if that is nil. Called under
   /// the tree lock.
   func goOn(at above: Node?) {

@@ -268,8 +268,7 @@ final class Closing: Activity, @unchecked Sendable {
       defer { (self.contexts, underWay, toClose) = ([], [], []) }
       return (self.contexts, underWay, toClose)
     }
-    let isUnattended = Tree.change { _ in self.isUnattended }
-    if isUnattended { error?.report() }
+    if Tree.change({ _ in isUnattended }) { error?.report() }
     let timers = Tree.change { _ in
       wake()
       defer { self.timers = [] }

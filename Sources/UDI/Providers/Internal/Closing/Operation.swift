@@ -68,11 +68,10 @@ final class Operation: Activity, @unchecked Sendable {
   }
 
   override func cancel(closing path: [String]) {
-    let task = Tree.change { _ in
+    Tree.change { _ in
       isCancelled = true
-      return self.task
-    }
-    task?.cancel()
+      return task
+    }?.cancel()
   }
 
   /// Ends an operation that has a task: notes what went wrong, tells it to those who wait for the end of a context, and

@@ -10,7 +10,7 @@
 @safe
 struct FactoryFunction {
   private let function: Returning<Void>
-  private let takesContext: Bool
+  let takesContext: Bool
   /// The number of words that the function returns, if the type of the instances `holdsReferences`; otherwise 0.
   private let words: UInt8
   /// Whether this is an initialiser whose parameters are looked up.

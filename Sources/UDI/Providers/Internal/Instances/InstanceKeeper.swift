@@ -50,7 +50,7 @@ extension InstanceKeeper {
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
       // one has been removed from the storage.
       if let creation = creation ?? custom?.storing { return .wait(creation, try creation.enter(waiter)) }
-      if node.treeLocked.state.isEnding { throw ProviderFailure.closed(node.fullPath) }
+      if let path = node.endingPath { throw ProviderFailure.closed(path) }
       var owner: UDIContext?
       if servesAllLookups, !context.withNode({ $0 == node }) {
         guard let other = node.context else { return .gone }

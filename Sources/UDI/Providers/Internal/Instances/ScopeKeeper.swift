@@ -51,7 +51,7 @@ extension Provider {
     try context.change { node, garbage in
       guard let scope = node.nearestScope else { throw ProviderFailure.explained(.noScope) }
       if let present = scope.keeper(of: self) { return present }
-      if scope.treeLocked.state.isEnding { throw ProviderFailure.closed(scope.fullPath) }
+      if let path = scope.endingPath { throw ProviderFailure.closed(path) }
       // If this is not the scope itself, the tree refers to the scope's context already.
       if scope == node, scope.parent == nil { scope.remember(context) }
       let new = ScopeKeeper(self)

@@ -64,11 +64,10 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   }
 
   override func cancel(closing path: [String]) {
-    let task = Tree.change { _ in
+    Tree.change { _ in
       closedPath = path
-      return self.task
-    }
-    task?.cancel()
+      return task
+    }?.cancel()
   }
 
   /// Removes a waiter whose task has been cancelled. If no other task wants the instance, abandons the creation.

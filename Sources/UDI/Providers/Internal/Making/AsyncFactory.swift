@@ -11,12 +11,12 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   let function: Function
   let completion: Completion?
-  /// The parameters of an initialiser, which are looked up.
-  private let parameters: (any AnyArgumentPack.Type)?
+  /// The types that the factory looks up; nil if they are not known.
+  private let parameters: [Any.Type]?
 
   init(
     _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
-    parameters: (any AnyArgumentPack.Type)? = nil, completion: Completion?, function: @escaping Function
+    parameters: [Any.Type]? = nil, completion: Completion?, function: @escaping Function
   ) {
     request.reach.assertIsolation(request.type)
     self.function = function
@@ -25,7 +25,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     super.init(request, isolation: isolation, wanted: wanted)
   }
 
-  override func parameterTypes(in context: UDIContext) -> [Any.Type]? { parameters?.types }
+  override func parameterTypes(in context: UDIContext) -> [Any.Type]? { parameters }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because
   /// only `obtain` may run the factory.

@@ -50,7 +50,9 @@ final class Factory: Provider, @unchecked Sendable {
     let thread = Resolution.current
     guard keeps, !isFresh else {
       if isFresh {
-        try rejectIfClosing()
+        // Only a provider that keeps or makes an instance is still found in a context that is being closed: all others
+        // have left it.
+        if let path = Tree.change({ _ in node?.endingPath }) { throw ProviderFailure.closed(path) }
       } else if sharing == .graph {
         let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
         if let shared = thread.read({ $0.shared(self, key) }) { return shared }
@@ -86,13 +88,6 @@ final class Factory: Provider, @unchecked Sendable {
         }
       }
     }
-  }
-
-  /// Refuses to make a fresh instance in a context that is being closed. Only a provider that keeps or makes an
-  /// instance is still found there: all others have left the context.
-  private func rejectIfClosing() throws {
-    let path = Tree.change { _ in node.flatMap { $0.treeLocked.state.isEnding ? $0.fullPath : nil } }
-    if let path { throw ProviderFailure.closed(path) }
   }
 
   /// Makes an instance: takes the steps 2 to 6.
@@ -181,7 +176,8 @@ final class Factory: Provider, @unchecked Sendable {
   }
 
   override func parameterTypes(in context: UDIContext) -> [Any.Type]? {
-    guard let function = function ?? closures?.value.function, function.looksUpParameters else { return nil }
+    guard let function = function ?? closures?.value.function else { return nil }
+    guard function.looksUpParameters else { return function.takesContext ? nil : [] }
     let thread = Resolution.current
     thread.read { $0.listed = [] }
     defer { thread.read { $0.listed = nil } }
