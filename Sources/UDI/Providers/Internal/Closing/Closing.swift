@@ -121,9 +121,11 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// What an error says of a run that was not waited for until its end.
   private var late: UDIFailure {
-    let path = Tree.change { _ in contexts.first }?.fullPath ?? []
-    return UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime)
+    UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime)
   }
+
+  /// The path of the outermost context that the run ends.
+  private var path: [String] { Tree.change { _ in contexts.first }?.fullPath ?? [] }
 
   /// The error, if closers have failed. Use this only after the run has ended.
   private var error: UDICloseError? { failures.isEmpty ? nil : UDICloseError(failures: failures) }
@@ -187,7 +189,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// with everything that can come before it.
   private func run() async {
     let start = ContinuousClock.now
-    let path = Tree.change { _ in contexts.first }?.fullPath ?? []
+    let path = path
     await waitForOthers()
     await callClosers()
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
@@ -204,7 +206,7 @@ final class Closing: Activity, @unchecked Sendable {
   private func waitForOthers() async {
     let underWay = Tree.change { _ in self.underWay }
     // Step 2. Everything is cancelled before anything is awaited, because one factory might wait for another.
-    for (activity, _, path) in underWay { activity.cancel(closing: path) }
+    for (activity, _, _) in underWay { activity.cancel(closing: path) }
     // Steps 3 and 4.
     for (activity, number, path) in underWay {
       activity.raisePriority()

@@ -70,7 +70,7 @@ class Activity: @unchecked Sendable {
 
   /// Cancels the activity's task, if it has one, because a context is being closed.
   ///
-  /// - Parameter path: The path of the context.
+  /// - Parameter path: The path of the outermost context that is being closed.
   func cancel(closing path: [String]) {}
 
   /// Lets the closing of a context wait for the activity, until `leaveContext` is called. Call this under the tree
