@@ -97,6 +97,41 @@ import Testing
     #expect(try await context.obtain(Whole.self).parts.isEmpty)
   }
 
+  /// What `obtain` makes is missed only for a moment, so it is not explained at length.
+  @Test func whatIsMadeNextIsNotExplained() async throws {
+    context.register(Part.self, lifetime: .context) { () async in Part() }
+    let missed = Locked<[UDILinkError]>([])
+    context.register(Whole.self) { context in
+      do { return Whole(part: try context.require(Part.self)) } catch let error as UDILinkError {
+        missed.withLock { $0.append(error) }
+        throw error
+      }
+    }
+    _ = try await context.obtain(Whole.self)
+    let error = missed.withLock(\.self).first
+    #expect(missed.withLock(\.count) == 1 && error?.cause == .asynchronous(nil))
+    #expect(error?.explanation.contexts.isEmpty == true && error?.chain.last?.line != nil)
+    // Without `obtain`, it is.
+    context.reset()
+    #expect(throws: UDILinkError.self) { try context.require(Whole.self) }
+    #expect(missed.withLock(\.last)?.explanation.contexts.isEmpty == false)
+  }
+
+  /// If nothing is made, the factories that missed it count as failed.
+  @Test func whatStaysMissing() async throws {
+    context.register(Part.self) { () async in Part() }
+    context.register(Whole.self) { context in Whole(part: try context.require(Part.self)) }
+    await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
+    let failed = context.explain(Whole.self)
+    #expect("\(failed.cause)".hasPrefix("failed"), "\(failed)")
+    #expect(failed.summary.contains("Part is asynchronous, and no instance is kept."), "\(failed)")
+    // As soon as it has made something, that is forgotten.
+    context.register(Part.self, lifetime: .context, replaces: true) { () async in Part() }
+    _ = try await context.obtain(Whole.self)
+    let found = context.explain(Whole.self)
+    #expect("\(found.cause)".hasPrefix("found"), "\(found)")
+  }
+
   // MARK: - Initialisers
 
   /// The parameters are made one after the other, each once, and then the initialiser is called, once.

@@ -45,10 +45,8 @@ extension UDIContext {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`.
     case _ where error.isOnlyHere && Resolution.current.read(\.isLooking): return
-    // What a followed property asks for may come later.
-    case _ where error.needsObtain && request.site.isOfFollowed: return
-    // `obtain` makes the instance, and repeats the lookup.
-    case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return
+    // What a followed property asks for may come later. `obtain` makes the instance, and repeats the lookup.
+    case _ where error.needsObtain && (request.site.isOfFollowed || Resolution.current.read(\.isObtaining)): return
     case let failure as ProviderFailure:
       message = briefError(failure, request, at: entry).seen(by: asker, at: request.site).message
     case let missing as UDILinkError: message = missing.seen(by: asker, at: request.site).message

@@ -43,8 +43,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let resolution = Resolution.current
     let providers = resolution.read { $0.runningProviders }
     let asker = Activity.Waiter.task(.current, through: providers.map(\.key))
-    let cycle = Tree.change { _ in creation?.circle(through: asker) }
-    if let cycle { throw ProviderFailure.cycle(cycle) }
+    if let cycle = Tree.change({ _ in creation?.circle(through: asker) }) { throw ProviderFailure.cycle(cycle) }
     let unmade = Unmade(
       provider: self, context: context, arguments: arguments.map { KeptArguments($0) },
       askers: resolution.read { $0.runningCalls })

@@ -64,7 +64,11 @@ final class ObtainingAttempts: @unchecked Sendable {
     }
     guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
       !actors.contains(where: { $0 === next })
-    else { throw error }
+    else {
+      // The attempt has not recorded this, because the instance might have been made and the factories run again.
+      for call in (unkept ?? kept)?.askers ?? [] where error.needsObtain { call.provider.noteFailure(error, nil) }
+      throw error
+    }
     actors.append(next)
     return nil
   }
