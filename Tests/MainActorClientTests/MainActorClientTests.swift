@@ -55,7 +55,28 @@ actor Worker: UDIObject {
   }
 }
 
+/// Holds a scope. Its `deinit`, which the compiler writes, belongs to the main actor.
+final class Window {
+  let scope: UDIContext
+  init(in root: UDIContext) throws { scope = try root.makeScope(tag: "window") }
+}
+
 @Suite struct MainActorClient {
+  /// Such a `deinit` hides the task's reporter from what it releases.
+  @Test func whatAnObjectReleasesUnclosedIsReportedToTheTasksReporter() throws {
+    nonisolated(unsafe) var kinds: [UDIMisuse.Kind] = []
+    // Everything runs on the main actor.
+    try withReporter(UDIReporter { unsafe kinds.append($0.kind) }) {
+      let root = UDIContext(tag: "root")
+      root.register((any Log).self, lifetime: .scope) { Console() } onClose: { _ in }
+      let window = try Window(in: root)
+      window.scope.provide(1) { _ in }
+      _ = window.scope.link((any Log).self)
+      window.scope.removeFromParent()
+    }
+    #expect(unsafe kinds == [.unclosed, .unclosed])
+  }
+
   @Test func classicObject() {
     let context = UDIContext(tag: "window")
     let screen = Detail().attached(to: context)

@@ -9,8 +9,12 @@ package final class LateCall {
 
   /// The report of a misuse.
   ///
-  /// - Parameter message: Makes the message, when the report is made.
-  static func report(_ kind: UDIMisuse.Kind, at site: UDICallSite, _ message: @escaping () -> String) -> LateCall {
-    LateCall { UDIReporter.current.report(kind, message(), at: site) }
+  /// - Parameters:
+  ///   - reporter: The reporter to use if the task has none when the report is made.
+  ///   - message: Makes the message, when the report is made.
+  static func report(
+    _ kind: UDIMisuse.Kind, at site: UDICallSite, to reporter: UDIReporter? = nil, _ message: @escaping () -> String
+  ) -> LateCall {
+    LateCall { (UDIReporter.ofTask ?? reporter ?? .process).report(kind, message(), at: site) }
   }
 }

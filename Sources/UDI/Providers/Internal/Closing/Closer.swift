@@ -17,6 +17,9 @@ package final class Closer: @unchecked Sendable {
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
   /// are not reported as unclosed.
   var isClosing = false
+  /// The reporter of the task that registered the provider. A `deinit` that belongs to the main actor hides task-local
+  /// values from what it releases. In a module with main-actor default isolation, that is each one that is not written.
+  let reporter = UDIReporter.ofTask
 
   init(_ close: Body?) { self.close = close }
 
@@ -101,7 +104,7 @@ extension Provider {
     }
     let (key, count) = (key, dropped.count)
     garbage.add(
-      LateCall.report(.unclosed, at: site) {
+      LateCall.report(.unclosed, at: site, to: closer.reporter) {
         """
         \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose` or `running`, \
         \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
