@@ -59,8 +59,8 @@ extension UDIExplanation {
       """
     case .asynchronous(nil):
       """
-      Await `obtain`, which makes it; so can an asynchronous factory that needs it: `try await context.obtain()`. Or \
-      register it as `.context` or `.scope`, and await `warmUp` when the program starts, or a scope is made.
+      Await `obtain`, which makes it; so can an asynchronous factory that needs it: `try await context.obtain()`. To \
+      find it without waiting, await `warmUp` first, which makes what is registered as `.context` or `.scope`.
       """
     case .asynchronous: "Await `obtain`, which calls the factory again, and throws the factory's own error."
     case .notSendable:

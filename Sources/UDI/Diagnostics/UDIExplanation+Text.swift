@@ -71,7 +71,7 @@ extension UDIExplanation: CustomStringConvertible {
     case .asynchronous(nil):
       "The factory of \(key) is asynchronous, and no instance is kept. This lookup could not wait."
     case .asynchronous(let failure?):
-      "The factory of \(key) \(failure.phrase). It is asynchronous, and this lookup could not wait for another try."
+      "The factory of \(key) is asynchronous, and this lookup could not wait for another try. It \(failure.phrase)"
     case .notSendable: "\(key) was registered as a type that is not Sendable, but this lookup is for a Sendable type."
     case .argumentNotSendable(let type):
       """

@@ -21,15 +21,23 @@ import UDITesting
     #expect((context.link((any Alpha).self) as? Made)?.label == "new")
   }
 
-  @Test func eachPairOfLinesIsReportedOnce() {
-    let found = reports {
-      for number in 0..<3 {
-        let context = UDIContext(tag: "\(number)")
-        context.register((any Alpha).self) { Made() }
-        context.provide(Made(), as: (any Alpha).self)
-      }
+  // In the body of an exit test, all lines would be the same.
+  private static func registerTwice() {
+    let context = UDIContext(tag: "context")
+    context.register((any Alpha).self) { Made() }
+    context.provide(Made(), as: (any Alpha).self)
+  }
+
+  /// A program learns of each pair of lines once. A task with a reporter of its own, such as a test, learns of each.
+  @Test func eachPairOfLinesIsReportedOnceToTheProcess() async {
+    await #expect(processExitsWith: .success) {
+      UDIRecording.isOn = true
+      let (ofProcess, ofTask) = (Tally(), Tally())
+      UDIReporter.process = UDIReporter { _ in ofProcess.add() }
+      for _ in 0..<3 { Self.registerTwice() }
+      for _ in 0..<2 { withReporter(UDIReporter { _ in ofTask.add() }) { Self.registerTwice() } }
+      if ofProcess.count != 1 || ofTask.count != 2 { fatalError("\(ofProcess.count), \(ofTask.count)") }
     }
-    #expect(found.count == 1)
   }
 
   @Test func theSameLineIsNotReported() {
@@ -79,8 +87,14 @@ import UDITesting
       }
       context.register((any Alpha).self) { Made("c") }
       #expect((context.link((any Alpha).self) as? Made)?.label == "c")
+      // A block may make contexts, too.
+      let other = UDIContext(tag: "other") { other in
+        _ = try? other.makeChild(tag: "child").register((any Alpha).self) { Made("a") }
+      }
+      other.child(tag: "child")?.provide(Made("b"), as: (any Alpha).self)
+      #expect((other.find("child")?.link((any Alpha).self) as? Made)?.label == "b")
     }
-    #expect(found.isEmpty)
+    #expect(found.isEmpty, "\(found)")
     #expect(reports { context.register((any Alpha).self) { Made() } }.isEmpty)
     #expect(reports { context.provide(Made(), as: (any Alpha).self) }.count == 1)
   }
@@ -107,11 +121,8 @@ import UDITesting
   @Test func nothingIsReportedWhileRecordingIsOff() async {
     await #expect(processExitsWith: .success) {
       UDIRecording.isOn = false
-      let (context, count) = (UDIContext(tag: "context"), Tally())
-      withReporter(UDIReporter { _ in count.add() }) {
-        context.register((any Alpha).self) { Made() }
-        context.provide(Made(), as: (any Alpha).self)
-      }
+      let count = Tally()
+      withReporter(UDIReporter { _ in count.add() }) { Self.registerTwice() }
       if count.count > 0 { fatalError("reported") }
     }
   }

@@ -33,11 +33,12 @@ extension Node {
   /// The pairs of lines for which `reportReplaced` has reported something. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var reportedPairs = ObjectTable<KeyIdentity>()
 
-  /// Reports that a provider replaces another one that was registered at a different line, once for each such pair.
+  /// Reports that a provider replaces another one that was registered at a different line, once for each such pair; but
+  /// each time to a task's own reporter, because each test has to learn of it.
   private func reportReplaced(_ old: Provider, by new: Provider, _ garbage: inout Garbage) {
     if old is Alias || new is Alias || old.site == new.site { return }
     let pair = new.site.hash ^ (old.site.hash &* 3)
-    guard unsafe Self.reportedPairs[pair] == nil else { return }
+    guard unsafe UDIReporter.ofTask != nil || Self.reportedPairs[pair] == nil else { return }
     unsafe Self.reportedPairs[pair] = new.key
     let (path, key, first) = (fullPath, new.key, old.site)
     garbage.add(

@@ -45,7 +45,8 @@ package class Provider: Entry, @unchecked Sendable {
   /// calls its completion itself.
   let hasCompletion: Bool
   package let usesDefaultLifetime: Bool
-  /// Whether the provider was registered in a set-up block, so that another one may replace it without a report.
+  /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
+  /// replace it without a report. Used only while recording is on.
   @exclusivity(unchecked) private final var uncheckedIsOfSetUp = false
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
@@ -261,7 +262,7 @@ extension Provider {
     self.node = node
     unsafe Tree.providerCount += 1
     unsafe uncheckedID = Tree.providerCount
-    unsafe uncheckedIsOfSetUp = node.treeLocked.isBeingSetUp
+    unsafe uncheckedIsOfSetUp = UDIRecording.isOn && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.kind }
