@@ -14,6 +14,7 @@ extension UDIContext {
   /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
   /// A parameter whose type is an optional may be missing. What a closure looks up in the context that it is given is
   /// not known: the result lists such closures. A closure that takes no context counts as one that needs nothing.
+  /// The properties of objects, such as those with `@Required`, are not checked: making the objects does that.
   ///
   /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
   /// each scope below, or from the scope around; if there is neither, from a new scope, in which nothing is registered.

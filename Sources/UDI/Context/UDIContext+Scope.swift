@@ -138,7 +138,8 @@ extension UDIContext {
         scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed
         scope.treeLocked.hasLostParent = true
-        scope.goOn(at: node)
+        scope.treeLocked.ensureExtras().closedPath = node.endingPath
+        scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
       }
     }
     return scope

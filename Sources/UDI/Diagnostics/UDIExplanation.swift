@@ -79,7 +79,7 @@ public struct UDIExplanation: Sendable, Equatable {
     /// The context that the object is attached to is gone.
     case contextGone
     /// A context is closed or being closed: the one where the lookup begins, or the one whose provider would have to
-    /// make the dependency. If contexts above it are being closed, too, this is the outermost of them. The associated
+    /// make the dependency; or, if that is closed together with contexts above it, the outermost of those. The associated
     /// value contains the tags of the contexts from the root to this one, both included. (A closed context is a root.)
     case contextClosed(fullPath: [String])
   }

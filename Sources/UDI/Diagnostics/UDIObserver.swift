@@ -54,7 +54,6 @@ public struct UDIObserver: Sendable {
   @inline(never)
   static func tell(_ event: () -> UDIEvent) {
     guard let observer = scoped.current else { return }
-    Resolution.prepare()
     Resolution.current.object.tell(.observer) { observer.body(event()) }
   }
 }

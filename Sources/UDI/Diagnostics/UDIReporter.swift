@@ -58,7 +58,6 @@ public struct UDIReporter: Sendable {
 
   /// Reports a misuse, unless the reporter itself has caused it. Do not call this under a lock.
   func report(_ misuse: UDIMisuse) {
-    Resolution.prepare()
     Resolution.current.object.tell(.reporter) { body(misuse) }
   }
 

@@ -171,8 +171,7 @@ extension UDIContext {
   fileprivate func parameter<Parameter>(
     _ type: Parameter.Type, at position: Int, _ reach: UDIReach, among found: FoundParameters
   ) throws -> Parameter {
-    let given = found.parameters.dropFirst(position - 1).first
-    if let given = given?.value.value(as: type, isExact: false) { return given }
+    if let old = found.parameters.dropFirst(position - 1).first?.value.value(as: type, isExact: false) { return old }
     found.parameters.removeSubrange(min(position - 1, found.parameters.count)...)
     do {
       let new = try parameter(type, at: position, reach)

@@ -128,6 +128,25 @@ import UDIInspector
     await expectClosed(["app"])
   }
 
+  /// A scope that was begun too late still finds what is above the closed context, whoever has gone meanwhile.
+  @Test func aScopeThatWasBegunTooLateOutlivesTheClosedContext() async throws {
+    var app: UDIContext? = try root.makeChild(tag: "app")
+    try await app?.close()
+    var kept: [UDIContext] = []
+    await app?.withScope(tag: "request") { request in
+      kept.append(request)
+      await request.withScope(tag: "part") { kept.append($0) }
+    }
+    for round in 0..<3 {
+      for scope in kept {
+        #expect(scope.link((any Service).self) === service)
+        #expect(scope.explain((any Other).self).cause == .contextClosed(fullPath: ["app"]))
+      }
+      if round == 0 { app = nil } else { kept.removeFirst() }
+    }
+    withExtendedLifetime(app) {}
+  }
+
   /// Closed contexts leave nothing behind.
   @Test func closedContextsThatGo() async throws {
     var held: [UDIContext] = []

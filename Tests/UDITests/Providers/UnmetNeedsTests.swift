@@ -49,7 +49,7 @@ private final class Untouched: P3, P4 {
     root.register((any P2).self, lifetime: .graph, using: Part.init(p3:))
     let bound = Part()
     root.bind(bound, as: (any P3).self)
-    // A closure that takes no context has nowhere to look.
+    // A closure that takes no context counts as one that needs nothing.
     root.register((any P4).self) { Part() }
     root.register(Part.self) { () async throws in Part() }
     let result = root.unmetNeeds()

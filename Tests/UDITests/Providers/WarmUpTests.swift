@@ -193,7 +193,7 @@ import Testing
     let context = context
     context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }
     let before = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
-    #expect(before?.explanation.advice?.contains("`warmUp` when the program starts") == true)
+    #expect(before?.explanation.advice?.contains("await `warmUp` first") == true)
     _ = await #expect(throws: UDIWarmUpError.self) { try await context.warmUp() }
     let after = #expect(throws: UDILinkError.self) { try context.require((any Service).self) }
     let text = after?.description.split(separator: "\n") ?? []

@@ -16,7 +16,6 @@ extension UDIContext {
       // itself is performing the lookup, so its conformance may be used here.
       return (object as? any UDIObject).map { ($0._attachedContext, type(of: object)) }
     }
-    Resolution.prepare()
     let resolution = Resolution.present
     if resolution?.read({ $0.isTelling }) == true { return nil }
     let provider = resolution?.read { $0.runningProvider } ?? AsyncCall.currentProvider

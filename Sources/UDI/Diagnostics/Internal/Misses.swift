@@ -23,8 +23,8 @@ extension UDIContext {
   @inline(never)
   func linkError(_ failure: ProviderFailure, _ request: LookupRequest) -> UDILinkError {
     // `obtain` makes the instance and repeats the lookup, so it needs no survey of the tree.
-    if case .asynchronous(let unmade) = failure, Resolution.current.read(\.isObtaining) {
-      return briefError(failure, request, at: unmade.provider)
+    if case .asynchronous(let unmade) = failure, unmade.provider.keeps, Resolution.current.read(\.isObtaining) {
+      return briefError(failure, request, request.name, at: unmade.provider.site)
     }
     var explanation = explanation(of: request, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency after the lookup, before the explanation was made.
@@ -48,7 +48,8 @@ extension UDIContext {
     // What a followed property asks for may come later. `obtain` makes the instance, and repeats the lookup.
     case _ where error.needsObtain && (request.site.isOfFollowed || Resolution.current.read(\.isObtaining)): return
     case let failure as ProviderFailure:
-      message = briefError(failure, request, at: entry).seen(by: asker, at: request.site).message
+      let missing = briefError(failure, request, entry.key.name, at: entry.site)
+      message = missing.seen(by: asker, at: request.site).message
     case let missing as UDILinkError: message = missing.seen(by: asker, at: request.site).message
     default:
       let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""
@@ -58,11 +59,15 @@ extension UDIContext {
   }
 
   /// Returns an error that gives the cause, and does not say where the lookup looked.
-  private func briefError(_ failure: ProviderFailure, _ request: LookupRequest, at entry: Entry) -> UDILinkError {
+  ///
+  /// - Parameter site: Where the provider that has failed is registered.
+  private func briefError(
+    _ failure: ProviderFailure, _ request: LookupRequest, _ name: UDIName?, at site: UDICallSite
+  ) -> UDILinkError {
     let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
     let cause = failure.cause ?? .notRegistered
-    let explanation = UDIExplanation(request.type, named: entry.key.name, search: direction, cause: cause)
-    return UDILinkError(explanation, site: entry.site)
+    let explanation = UDIExplanation(request.type, named: name, search: direction, cause: cause)
+    return UDILinkError(explanation, site: site)
   }
 }
 

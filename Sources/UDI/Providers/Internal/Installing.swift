@@ -40,7 +40,6 @@ extension UDIContext {
   ///
   /// - Parameter reach: Where the module may be used.
   func install(_ module: any UDIModule, _ reach: UDIReach) {
-    Resolution.prepare()
     let thread = Resolution.current
     // A change of its own: it may release modules, and what their `deinit` does must come before this thread waits.
     change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
@@ -94,7 +93,6 @@ extension Node {
   /// The module that this thread is installing, the innermost one.
   private var installedHere: InstalledModule? {
     guard let modules = treeLocked.extras?.modules, !modules.isEmpty else { return nil }
-    Resolution.prepare()
     return modules.last { $0.creation?.isOfThisThread == true }
   }
 }

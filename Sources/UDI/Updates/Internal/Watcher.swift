@@ -76,7 +76,6 @@ final class Watcher: @unchecked Sendable {
   var lastKnownProvider: UInt?
 
   fileprivate init(_ context: UDIContext?, _ request: LookupRequest, _ findsAll: Bool) {
-    Resolution.prepare()
     self.context = context
     self.request = request
     self.findsAll = findsAll

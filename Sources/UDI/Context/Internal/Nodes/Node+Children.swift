@@ -34,9 +34,6 @@ extension Node {
     }
     if treeLocked.state != .open || child.treeLocked.state != .open { try inheritState(to: child) }
     remember(context)
-    // From now on, lookups can find dependencies below this node. Such lookups need the thread key: see
-    // `isHandedToFactoryUnchecked`.
-    if !hasHadChildren { Resolution.prepare() }
 
     let (old, oldSequence) = (child.parent, child.treeLocked.sequence)
     let newSequence = treeLocked.nextChildSequence
@@ -68,9 +65,7 @@ extension Node {
   /// - Throws: `UDITreeError.closed` if one of the two is being closed or is closed.
   @inline(never)
   private func inheritState(to child: Node) throws(UDITreeError) {
-    for node in [self, child] where node.treeLocked.state.isEnding {
-      throw .closed(node.fullPath, child: child.fullPath, parent: fullPath)
-    }
+    if let path = endingPath ?? child.endingPath { throw .closed(path, child: child.fullPath, parent: fullPath) }
     if treeLocked.state == .inert { child.treeLocked.state = .inert }
   }
 

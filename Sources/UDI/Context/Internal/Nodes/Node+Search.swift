@@ -54,12 +54,11 @@ extension Node {
   /// lookup that names no direction goes up, so that nothing is made from dependencies below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
 
-  /// Whether a lookup goes down from here. Call this only if a node below has an entry for the key: see
-  /// `isHandedToFactoryUnchecked`.
+  /// Whether a lookup goes down from here.
   @inline(__always)
   func looksBelow(_ search: UDISearch?) -> Bool {
     if let search { return search.looks.below }
-    return shared.search.looks.below && !isHandedToFactoryUnchecked
+    return shared.search.looks.below && !isHandedToFactory
   }
 
   /// Whether a lookup that has found nothing here or below goes up.
@@ -70,15 +69,8 @@ extension Node {
   }
 
   /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
-  var isHandedToFactory: Bool {
-    Resolution.prepare()
-    return isHandedToFactoryUnchecked
-  }
-
-  /// The same as `isHandedToFactory`, but without making the thread key first. Use it only if the thread key exists. It
-  /// does if the node has children, because `adopt` makes the thread key before it adds the first child.
   @inline(__always)
-  private var isHandedToFactoryUnchecked: Bool {
+  var isHandedToFactory: Bool {
     Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)
   }
 }

@@ -13,7 +13,6 @@ extension Node {
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
       if children.isEmpty { return nil }
-      Resolution.prepare()
       let thread = Resolution.current
       let isOutermost = thread.read { $0.orphans == nil }
       if isOutermost { thread.read { $0.orphans = [] } }
@@ -121,10 +120,11 @@ extension Node {
 // MARK: - Where lookups from closed contexts go on
 
 extension Node {
-  /// If this context is closed or being closed, the path of the outermost such context of those where lookups from here
-  /// go on; otherwise nil. Called under the tree lock.
+  /// If this context is closed or being closed, the path of the outermost context that is, of this one and those where
+  /// its lookups go on; otherwise nil. Called under the tree lock.
   var endingPath: [String]? {
     guard isEnding else { return nil }
+    if let path = treeLocked.extras?.closedPath { return path }
     var outermost = self
     while let above = outermost.shared.parent, above.isEnding { outermost = above }
     return outermost.fullPath

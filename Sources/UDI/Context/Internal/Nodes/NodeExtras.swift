@@ -10,6 +10,8 @@ final class NodeExtras {
   /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,
   /// `previousSibling` leads to the others.
   var lastClosed: Node?
+  /// If this is a scope that was begun too late, the path of the context that was closed or being closed.
+  var closedPath: [String]?
   /// The activities for which closing the context waits, apart from the creations that providers refer to: operations
   /// of `whileAvailable`, and creations to which the provider no longer refers, because it was reset, replaced or
   /// removed, or because an asynchronous factory has ended and only the completion or the closer still runs.

@@ -88,11 +88,15 @@ final class Obtaining: Sendable {
       if let error = unsafe tried.first(where: { $0.providerID == unmade.provider.id })?.error { throw error }
       return try await unmade.obtain()
     } catch {
+      // The factory does without it in the next attempt, and does not learn why.
+      if attempts.mayDoWithout, !(error is CancellationError) {
+        unmade.context.report(error, from: unmade.provider, unmade.request)
+        return nil
+      }
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
-      let request = LookupRequest(unmade.provider.madeType, request.reach, named: unmade.provider.key.name)
-      var error = unmade.context.explained(error, request)
+      var error = unmade.context.explained(error, unmade.request)
       // The innermost factory may be an initialiser, which has other parameters before the one that is missing.
       if let found = attempts.parameters(beside: unmade), let missing = error as? UDILinkError {
         error = missing.asked(asParameter: found.parameters.count + 1)
@@ -136,18 +140,15 @@ final class Obtaining: Sendable {
       return OwnedInstance(Instance(found), request.reach)
     }
     defer { withExtendedLifetime(arguments) {} }
-    // There might be no provider yet.
-    Resolution.prepare()
     let instance = try Resolution.current.object.running(attempts) {
       guard let call else { return try _openExistential(request.type, do: lookUp) }
       let made = try call.provider.instance(for: call.context, with: call.arguments?.arguments, isFresh: false)
       guard let made else { throw ProviderFailure.nothing }
       return OwnedInstance(made, call.provider.reach)
     }
-    if let unmade = attempts.kept {
-      // A factory did without an asynchronous instance that `obtain` could have made for it.
-      let request = LookupRequest(unmade.provider.madeType, request.reach)
-      unmade.context.report(ProviderFailure.asynchronous(unmade), from: unmade.provider, request)
+    if let unmade = attempts.unkept {
+      // A factory has done without an asynchronous instance.
+      unmade.context.report(ProviderFailure.asynchronous(unmade), from: unmade.provider, unmade.request)
     }
     return instance
   }

@@ -18,13 +18,15 @@ final class ObtainingAttempts: @unchecked Sendable {
   var held: [OwnedInstance] = []
   /// What has been found for initialisers that then missed something, in the order in which they were called.
   private var found: [FoundParameters] = []
-  /// What the last attempt has missed and, if it was an initialiser's parameter, those before it and their number.
-  private var last: (unmade: Unmade, found: FoundParameters?, count: Int)?
+  /// What earlier attempts have missed and, if it was an initialiser's parameter, those before it and their number.
+  private var tried: [(unmade: Unmade, found: FoundParameters?, count: Int)] = []
 
-  /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
-  fileprivate(set) var kept: Unmade?
+  /// The last new request that only an asynchronous factory can fulfil, among those for instances that are kept.
+  fileprivate var kept: Unmade?
   /// The last such request for an instance that is not kept.
-  fileprivate var unkept: Unmade?
+  fileprivate(set) var unkept: Unmade?
+  /// Whether the factory that missed `kept` would have done without it.
+  fileprivate(set) var mayDoWithout = false
 
   init(on actor: (any Actor)? = nil, sharing graph: Graph) {
     actors = actor.map { [$0] } ?? []
@@ -43,7 +45,7 @@ final class ObtainingAttempts: @unchecked Sendable {
 
   /// Begins an attempt.
   func begin() {
-    (kept, unkept) = (nil, nil)
+    (kept, unkept, mayDoWithout) = (nil, nil, false)
     for found in found { found.isTaken = false }
   }
 
@@ -57,20 +59,22 @@ final class ObtainingAttempts: @unchecked Sendable {
     // An instance that is not kept can only be given to an initialiser.
     if let unmade = unkept.flatMap({ parameters(beside: $0) == nil ? nil : $0 }) ?? kept, held.count < Self.limit {
       let found = parameters(beside: unmade)
-      let missed = (unmade: unmade, found: found, count: found?.parameters.count ?? 0)
-      let isNew = last.map { !$0.unmade.isSame(as: unmade) || $0.found !== found || $0.count != missed.count } ?? true
-      last = missed
-      if isNew { return unmade }
+      tried.append((unmade, found, found?.parameters.count ?? 0))
+      return unmade
     }
     guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
       !actors.contains(where: { $0 === next })
-    else {
-      // The attempt has not recorded this, because the instance might have been made and the factories run again.
-      for call in (unkept ?? kept)?.askers ?? [] where error.needsObtain { call.provider.noteFailure(error, nil) }
-      throw error
-    }
+    else { throw error }
     actors.append(next)
     return nil
+  }
+
+  /// Notes a request, unless an earlier attempt has missed the same.
+  fileprivate func note(_ unmade: Unmade) {
+    let found = parameters(beside: unmade)
+    let count = found?.parameters.count ?? 0
+    if tried.contains(where: { $0.found === found && $0.count == count && $0.unmade.isSame(as: unmade) }) { return }
+    if unmade.provider.keeps { kept = unmade } else { unkept = unmade }
   }
 
   /// Adds an instance that has been made. If it is an initialiser's parameter, the next attempt gives it to the
@@ -144,7 +148,16 @@ extension Resolution {
   /// the request.
   func noteUnmade(_ unmade: Unmade) {
     unsafe asyncMisses += 1
-    if unmade.provider.keeps { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
+    unsafe obtaining?.note(unmade)
+  }
+
+  /// Refuses what the running factory has made without an instance that only an asynchronous factory makes, as with
+  /// `linkAll`: `obtain` makes that, and the factory runs again. If that has been tried, the factory does without.
+  func rejectIncompleteRun() throws {
+    guard let attempts = unsafe obtaining, let unmade = attempts.kept else { return }
+    if !unmade.askers.starts(with: runningCalls) { return }
+    attempts.mayDoWithout = true
+    throw unmade.context.explained(ProviderFailure.asynchronous(unmade), unmade.request)
   }
 
   /// What earlier attempts have found for the initialiser that is running; nil unless `obtain` is looking something up.
@@ -154,7 +167,5 @@ extension Resolution {
   func note(_ parameters: FoundParameters) { unsafe obtaining?.note(parameters) }
 
   /// The calls of the factories that are running, the outermost first. Empty unless `obtain` is looking something up.
-  var runningCalls: [RunningCall] {
-    isObtaining ? unsafe frames.map { RunningCall($0) } : []
-  }
+  var runningCalls: [RunningCall] { isObtaining ? unsafe frames.map { RunningCall($0) } : [] }
 }

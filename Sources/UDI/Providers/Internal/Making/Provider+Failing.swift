@@ -14,8 +14,7 @@ final class FactoryFailure: Sendable {
 
   /// Do not call this under a lock: the error's description is user code.
   ///
-  /// - Returns: Nil if the factory did not run, for example because the arguments were of other types, or if `obtain`
-  ///   makes what it missed, and runs it again.
+  /// - Returns: Nil if the factory did not run, for example because the arguments were of other types.
   init?(_ error: any Error, _ arguments: Arguments?) {
     switch error {
     case ProviderFailure.explained(.notConvertible(let made)):
@@ -23,7 +22,6 @@ final class FactoryFailure: Sendable {
       cause = .notConvertible(from: made)
     case ProviderFailure.returnedNil: (message, cause) = (Self.nilMessage, .factoryReturnedNil)
     case is ProviderFailure: return nil
-    case _ where error.needsObtain && Resolution.current.read(\.isObtaining): return nil
     case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
     default: (message, cause) = (Self.shortened("\(error)"), nil)
     }

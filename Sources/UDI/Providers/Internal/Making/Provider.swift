@@ -94,7 +94,6 @@ package class Provider: Entry, @unchecked Sendable {
     _ request: borrowing RegisterRequest, isolation: Isolation, hasCompletion: Bool = false,
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
-    Resolution.prepare()
     let token = TypeToken.inlined(request.type)
     madeType = request.type
     makesExactType = token.isExact

@@ -320,29 +320,20 @@ extension Resolution {
 // MARK: - Each thread's resolution
 
 extension Resolution {
-  /// The thread key. Written once, by `prepare`. If this were a lazy constant, each link would check whether it has
-  /// been initialised.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var key: pthread_key_t = 0
+  /// The key for thread-specific values, which is made on first access and never deleted.
+  private static let key: pthread_key_t = {
+    var key: pthread_key_t = 0
+    let status = unsafe pthread_key_create(&key) { value in
+      // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
+      // parameter's type says that the value is never nil.
+      let pointer: UnsafeMutableRawPointer? = unsafe value
+      if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
+    }
+    guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
+    return key
+  }()
 
-  /// Makes the thread key on first access. 0 if that succeeded, otherwise the system's error code.
-  private static let keyStatus: Int32 = unsafe pthread_key_create(&key) { value in
-    // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
-    // parameter's type says that the value is never nil.
-    let pointer: UnsafeMutableRawPointer? = unsafe value
-    if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
-  }
-
-  /// Makes the thread key, unless it exists. Every provider calls this when it is made. Other code calls it before it
-  /// uses `current` or `present`, if there might be no provider yet.
-  @inline(__always)
-  static func prepare() {
-    // The check is not a `precondition`, because under `-Ounchecked` the condition of a `precondition` is not
-    // evaluated, and the thread key would never be made.
-    guard keyStatus == 0 else { fatalError("no key for thread-specific values is left: \(keyStatus)") }
-  }
-
-  /// The calling thread's resolution, which lives as long as the thread. Use this after `prepare`, or for a provider
-  /// that was found under a lock: every provider has made the key.
+  /// The calling thread's resolution, which lives as long as the thread.
   static var current: Unretained<Resolution> {
     @inline(__always)
     get {
@@ -351,8 +342,7 @@ extension Resolution {
     }
   }
 
-  /// The calling thread's resolution, or nil if the thread has none yet. Use this under the same condition as
-  /// `current`.
+  /// The calling thread's resolution, or nil if the thread has none yet.
   static var present: Unretained<Resolution>? {
     unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }

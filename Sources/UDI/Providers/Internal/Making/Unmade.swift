@@ -7,6 +7,9 @@ struct Unmade: Sendable {
   /// during an `obtain`.
   let askers: [RunningCall]
 
+  /// A lookup that finds the provider.
+  var request: LookupRequest { LookupRequest(provider.madeType, provider.reach, named: provider.key.name) }
+
   /// Returns the instance, after making it if there is none.
   ///
   /// - Returns: Nil if the provider has left its context in the meantime.
