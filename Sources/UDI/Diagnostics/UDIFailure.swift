@@ -38,7 +38,7 @@ extension UDIFailure: CustomStringConvertible {
     for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
       // All lines of a description are indented like its first one.
       let description = failures[index].description
-      lines += description.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { "  " + $0 }
+      lines += description.split(separator: "\n", omittingEmptySubsequences: false).map { spelled("  \(String($0))") }
       let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }

@@ -61,7 +61,7 @@ extension UDIContext {
   /// Returns an error that gives the cause, and does not say where the lookup looked.
   ///
   /// - Parameter site: Where the provider that has failed is registered.
-  private func briefError(
+  @inline(never) private func briefError(
     _ failure: ProviderFailure, _ request: LookupRequest, _ name: UDIName?, at site: UDICallSite
   ) -> UDILinkError {
     let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }

@@ -69,7 +69,6 @@ extension Node {
   }
 
   /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
-  @inline(__always)
   var isHandedToFactory: Bool {
     Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)
   }

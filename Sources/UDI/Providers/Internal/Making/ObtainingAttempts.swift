@@ -73,7 +73,7 @@ final class ObtainingAttempts: @unchecked Sendable {
   fileprivate func note(_ unmade: Unmade) {
     let found = parameters(beside: unmade)
     let count = found?.parameters.count ?? 0
-    if tried.contains(where: { $0.found === found && $0.count == count && $0.unmade.isSame(as: unmade) }) { return }
+    for old in tried where old.found === found && old.count == count && old.unmade.isSame(as: unmade) { return }
     if unmade.provider.keeps { kept = unmade } else { unkept = unmade }
   }
 

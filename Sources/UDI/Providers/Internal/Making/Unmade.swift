@@ -20,7 +20,7 @@ struct Unmade: Sendable {
   }
 
   /// Whether both requests ask the same provider for the same instance.
-  func isSame(as other: Unmade) -> Bool {
+  @inline(never) func isSame(as other: Unmade) -> Bool {
     provider === other.provider
       && arguments?.arguments.key(for: provider) == other.arguments?.arguments.key(for: provider)
   }
