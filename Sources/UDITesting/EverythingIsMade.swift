@@ -7,7 +7,8 @@ import UDIInspector
 /// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
 ///
 /// What is registered as `.scope` is made for each scope below. Where there is none, a scope is opened to try it, and
-/// closed. What `unmetNeeds()` finds fails the test, too.
+/// closed. What is made for each lookup (`.unique`, `.graph`) may need something that only a scope has. What
+/// `unmetNeeds()` finds fails the test, too.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
@@ -74,15 +75,24 @@ extension UDIContext {
   }
 
   fileprivate func failures() async -> [UDIFailure] {
+    let madeForEachLookup = ([self] + descendants).flatMap(\.providers)
+      .filter { $0.sharing == .unique || $0.sharing == .graph }
+    let keys = Set(madeForEachLookup.map { keyText($0.key.typeName, $0.key.name?.description) })
+    let failed = await failuresToMake { !($0 is Alias) }.filter {
+      // What is made for each lookup may be meant for lookups from the scope that has what it needs.
+      if case .inScope = ($0.error as? UDILinkError)?.cause { !keys.contains($0.keyText) } else { true }
+    }
     // Only an instance that is made under the type that `implements` serves it as shows whether it is of that type. If
     // it fails for any other reason, so does its provider, whose failure is reported already.
-    await failuresToMake { !($0 is Alias) }
-      + failuresToMake { $0 is Alias }.filter {
-        if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
-      }
+    let notServed = await failuresToMake { $0 is Alias }.filter {
+      if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
+    }
+    return failed + notServed
   }
 }
 
 extension UDIFailure {
-  fileprivate var keyText: String { "\(typeName) \(name ?? "")" }
+  fileprivate var keyText: String { UDITesting.keyText(typeName, name) }
 }
+
+private func keyText(_ typeName: String, _ name: String?) -> String { "\(typeName) \(name ?? "")" }

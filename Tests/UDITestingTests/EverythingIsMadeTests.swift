@@ -107,6 +107,17 @@ import UDITesting
     try await AppContext.warmUp()
   }
 
+  @Test("What is made for each lookup may need what only a scope has; what a context owns may not")
+  func whatOnlyAScopeHas() async throws {
+    let scope = try AppContext.makeScope(tag: "scope")
+    scope.provide(7)
+    AppContext.register(Basket.self) { context in Basket(owner: try context.require(Int.self)) }
+    await expectEverythingIsMade()
+    AppContext.register((any Cart).self, lifetime: .context, using: Basket.init(owner:))
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1 && found.first?.text.hasPrefix("UDITestingTests.Cart in \"App\"") == true)
+  }
+
   @Test("What cannot be made for a scope fails the test")
   func brokenScopes() async throws {
     AppContext.register((any Cart).self, lifetime: .context) { context in
