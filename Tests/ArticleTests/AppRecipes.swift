@@ -450,7 +450,25 @@ enum AppRecipes {
     deinit { scope.removeFromParent() }
   }
 
+  final class CallWindow {
+    let scope: UDIContext
+    init() throws { scope = try AppContext.makeScope(tag: "call") }
+    deinit {
+      let scope = scope
+      Task { try? await scope.close() }
+    }
+  }
+
   struct Windows {
+    @Test(.ownAppContext, .timeLimit(.minutes(1))) func aWindowWithSomethingToClose() async throws {
+      var window: CallWindow? = try CallWindow()
+      let (closed, close) = AsyncStream.makeStream(of: Void.self)
+      window?.scope.provide(1) { _ in close.finish() }
+      window = nil
+      for await _ in closed {}
+      while !AppContext.children.isEmpty { await Task.yield() }
+    }
+
     @Test(.ownAppContext) func windowsAndTabs() throws {
       var window: BrowserWindow? = try BrowserWindow(number: 1)
       if let window {

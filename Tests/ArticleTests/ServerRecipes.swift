@@ -45,6 +45,10 @@ enum ServerRecipes {
     func rollBack() async { journal.add("rolled back") }
   }
   nonisolated struct Answered: Sendable {}
+  nonisolated struct Stopped: Error {}
+  nonisolated final class Outcome: Sendable {
+    let isAnswered = Atomic(false)
+  }
   nonisolated protocol Database: Sendable { func begin() async throws -> Transaction }
   nonisolated struct MemoryDatabase: Database {
     let journal: Journal
@@ -60,6 +64,86 @@ enum ServerRecipes {
       stopping?.resume(throwing: Broken())
     }
     func flush() { isFlushed = true }
+  }
+
+  // MARK: - Tenants
+
+  nonisolated final class Pool: Sendable {
+    let name: String
+    init(name: String) { self.name = name }
+    static func open(_ name: String) async throws -> Pool { Pool(name: name) }
+  }
+
+  @Test static func tenants() async throws {
+    let root = UDIContext(tag: "Server")
+    root.search = .ancestors  // Before the tenants are made: they take it over.
+    for name in ["north", "south"] {
+      let tenant = try root.makeChild(tag: name)
+      tenant.register(Pool.self, lifetime: .context) { try await Pool.open(name) }
+    }
+    root.register(RequestLog.self, lifetime: .scope) { context in
+      RequestLog(user: User(name: try context.require(Pool.self).name))
+    }
+    try await root.warmUp()
+    let error = #expect(throws: UDILinkError.self) { try root.require(Pool.self) }
+    #expect(error?.description.contains("north") == true)
+    for tenant in root.children {
+      #expect(tenant.link(Pool.self)?.name == tenant.tag)
+      try await tenant.withScope(tag: "request") { scope in
+        #expect(scope.link(Pool.self)?.name == tenant.tag)
+        _ = try scope.require(RequestLog.self)
+      }
+    }
+    try await root.close()
+  }
+
+  // MARK: - Work on a schedule
+
+  nonisolated final class Sweeper: UDIFinalObject, Sendable {
+    let _attachedContext = UDIAttachment()
+    let interval: Duration
+    init(every interval: Duration) { self.interval = interval }
+
+    func run() async throws {
+      while let context = attachedContext {
+        try await Task.sleep(for: interval)
+        do {
+          try await context.makeScope(tag: "sweep") { scope in try await sweep(scope) }.close()
+        } catch UDITreeError.closed { return }  // The context is being closed.
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) static func sweeping() async throws {
+    let root = UDIContext(tag: "Server")
+    let journal = Journal()
+    root.provide(journal)
+    root.provide(Sweeper(every: .zero)).running { try await $0.run() }
+    while journal.all.count < 3 { await Task.yield() }
+    try await root.close()
+    #expect(Set(journal.all) == ["sweep"])
+  }
+
+  @Test(.timeLimit(.minutes(1))) static func sweepingLater() async throws {
+    let root = UDIContext(tag: "Server")
+    root.provide(Sweeper(every: .seconds(60))).running { try await $0.run() }
+    try await root.close()
+  }
+
+  /// Something else is closed first, so the sweeper is not cancelled yet.
+  @Test(.timeLimit(.minutes(1))) static func sweepingWhileTheContextIsClosed() async throws {
+    let root = UDIContext(tag: "Server")
+    let journal = Journal()
+    root.provide(journal)
+    let sweeper = Sweeper(every: .zero)
+    let (ended, end) = AsyncStream.makeStream(of: Void.self)
+    root.provide(sweeper).running { sweeper in
+      defer { end.finish() }
+      try await sweeper.run()
+    }
+    root.provide(1) { _ in for await _ in ended {} }
+    while journal.all.isEmpty { await Task.yield() }
+    try await root.close()
   }
 
   // MARK: - Requests
@@ -156,10 +240,29 @@ enum ServerRecipes {
 
     private func answer(_ handle: @Sendable (UDIContext) async throws -> Int) async throws -> Int {
       try await root.withScope(tag: "request") { scope in
+        let outcome = Outcome()
+        scope.provide(outcome) { outcome in
+          guard case .closed(because: is Answered) = UDIEnding.current else { return }
+          outcome.isAnswered.store(true, ordering: .relaxed)
+        }
         let answer = try await handle(scope)
         try await scope.close(because: Answered())
+        guard outcome.isAnswered.load(ordering: .relaxed) else { throw Stopped() }
         return answer
       }
+    }
+
+    /// By the handler, or at the end of the program.
+    @Test(arguments: [false, true]) func aScopeThatIsClosedAlready(_ isRoot: Bool) async {
+      let root = root
+      await #expect(throws: Stopped.self) {
+        try await answer { scope in
+          _ = try await scope.obtain(Transaction.self)
+          try await (isRoot ? root : scope).close()
+          return 1
+        }
+      }
+      #expect(journal.all == ["rolled back"])
     }
 
     @Test func anAnswerCommits() async throws {
@@ -509,5 +612,11 @@ enum ServerRecipes {
         while root != nil { await Task.yield() }
       }
     }
+  }
+}
+
+extension ServerRecipes.Sweeper {
+  nonisolated func sweep(_ scope: UDIContext) async throws {
+    try scope.require(ServerRecipes.Journal.self).add(scope.tag)
   }
 }
