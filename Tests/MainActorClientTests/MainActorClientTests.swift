@@ -68,7 +68,10 @@ final class Window {
     // Everything runs on the main actor.
     try withReporter(UDIReporter { unsafe kinds.append($0.kind) }) {
       let root = UDIContext(tag: "root")
-      root.register((any Log).self, lifetime: .scope) { Console() } onClose: { _ in }
+      root.register((any Log).self, lifetime: .scope) {
+        Console()
+      } onClose: { _ in
+      }
       let window = try Window(in: root)
       window.scope.provide(1) { _ in }
       _ = window.scope.link((any Log).self)
