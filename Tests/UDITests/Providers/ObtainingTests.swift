@@ -186,6 +186,20 @@ import Testing
     #expect(complaints.first?.message.contains("OutOfOrder") == (lifetime == .context), "\(complaints)")
   }
 
+  /// What one factory would do without, another may require.
+  @Test func whatAnotherFactoryRequires() async throws {
+    context.register(Part.self, named: "good", lifetime: .context) { () async in Part() }
+    context.register(Part.self, named: "bad", lifetime: .context) { () async throws -> Part? in throw OutOfOrder() }
+    context.register(Whole.self, named: "inner") { context in
+      Whole([context.link(Part.self, named: "good")].compactMap(\.self))
+    }
+    context.register(Whole.self) { context in
+      let inner = try? context.require(Whole.self, named: "inner")
+      return Whole((inner?.parts ?? []) + [try context.require(Part.self, named: "bad")])
+    }
+    await #expect(throws: OutOfOrder.self) { try await context.obtain(Whole.self) }
+  }
+
   @Test func aCancelledFactoryThatWouldDoWithout() async throws {
     let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
     context.register(Part.self, lifetime: .context) { () async throws in

@@ -89,7 +89,7 @@ final class Obtaining: Sendable {
       return try await unmade.obtain()
     } catch {
       // The factory does without it in the next attempt, and does not learn why.
-      if attempts.mayDoWithout, !(error is CancellationError) {
+      if attempts.mayDoWithout, unmade.provider.keeps, !(error is CancellationError) {
         unmade.context.report(error, from: unmade.provider, unmade.request)
         return nil
       }

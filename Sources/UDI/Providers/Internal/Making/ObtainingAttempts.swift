@@ -45,7 +45,7 @@ final class ObtainingAttempts: @unchecked Sendable {
 
   /// Begins an attempt.
   func begin() {
-    (kept, unkept, mayDoWithout) = (nil, nil, false)
+    (kept, unkept) = (nil, nil)
     for found in found { found.isTaken = false }
   }
 
@@ -74,7 +74,7 @@ final class ObtainingAttempts: @unchecked Sendable {
     let found = parameters(beside: unmade)
     let count = found?.parameters.count ?? 0
     for old in tried where old.found === found && old.count == count && old.unmade.isSame(as: unmade) { return }
-    if unmade.provider.keeps { kept = unmade } else { unkept = unmade }
+    if unmade.provider.keeps { (kept, mayDoWithout) = (unmade, false) } else { unkept = unmade }
   }
 
   /// Adds an instance that has been made. If it is an initialiser's parameter, the next attempt gives it to the
