@@ -533,6 +533,20 @@ enum ServerRecipes {
       }
     }
 
+    @Test func theScopesOfRequestsThatHang() async throws {
+      let root = UDIContext(tag: "root")
+      let front = try root.makeChild(tag: "front")
+      let (mayEnd, ends) = AsyncStream.makeStream(of: Void.self)
+      front.provide(1).running { _ in
+        await root.withScope(tag: "request 7") { _ in await Task { for await _ in mayEnd {} }.value }
+      }
+      while root.find("request 7") == nil { await Task.yield() }
+      await #expect(throws: UDICloseError.self) { try await front.close(within: .zero) }
+      #expect(root.children.map(\.tag) == ["request 7"])
+      ends.finish()
+      try await root.close()
+    }
+
     @Test func whatCannotBeMadeEndsTheProgramBeforeARequest() async {
       await #expect(processExitsWith: .success) {
         let trial = Trial()

@@ -105,21 +105,19 @@ extension UDIAttachment {
     if let old { garbage.add(old) }
   }
 
-  /// The attachments of objects that are owned by a context and strongly hold a context. Such an object was attached,
-  /// by its factory or later, to a context that is neither its owner nor above its owner; this is rare. An attachment
-  /// that is released removes itself from this table. Guarded by the tree lock.
+  /// The attachments, by their addresses, of objects that are owned by a context and strongly hold a context. Such an
+  /// object was attached, by its factory or later, to a context that is neither its owner nor above its owner; this is
+  /// rare. An attachment that is released removes itself from this table. Until then, it is held weakly, because it may
+  /// be released on another thread while this one reads it. Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var holding = ObjectSet()
+  @exclusivity(unchecked) private nonisolated(unsafe) static var holding = ObjectTable<WeakEntry>()
 
   /// Adds the attachment to the table, or removes it, depending on whether its object is owned and strongly holds a
   /// context. Called under the tree lock.
   func noteHolding(_ holds: Bool) {
-    let me = Unretained<AnyObject>(self)
-    if holds {
-      if unsafe Self.holding.find(me) == nil { unsafe Self.holding.insert(me) }
-    } else if unsafe !Self.holding.isEmpty {
-      unsafe Self.holding.remove(me)
-    }
+    if unsafe !holds && Self.holding.isEmpty { return }
+    let form = StoredForm(address: Unretained(self).address, words: (0, 0), wordCount: 0)
+    unsafe Self.holding[UInt64(form.address)] = holds ? WeakEntry(form) : nil
   }
 
   /// Called under the tree lock, after a context was moved. For each owned object whose context is now its owner or
@@ -127,9 +125,12 @@ extension UDIAttachment {
   /// ever.
   static func breakCircles(_ garbage: inout Garbage) {
     if unsafe holding.isEmpty { return }
-    var all: [Unretained<AnyObject>] = []
-    unsafe holding.forEach { all.append($0) }
-    for attachment in all { attachment.read { unsafe unsafeDowncast($0, to: UDIAttachment.self).storeAgain(&garbage) } }
+    var all: [AnyObject] = []
+    unsafe holding.forEach { if let attachment = $0.object { all.append(attachment) } }
+    for attachment in all {
+      unsafe unsafeDowncast(attachment, to: UDIAttachment.self).storeAgain(&garbage)
+      garbage.add(attachment, .anywhere)
+    }
   }
 
   /// Stores the attached context again: weakly if it is now the object's owner or above the owner. Called under the

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 // What attachments note about the owners of their objects.
@@ -221,6 +222,24 @@ import Testing
     (owner.link((any Service).self) as? Member)?.attachedContext = root
     #expect(own == nil)
     #expect((owner.link((any Service).self) as? Member)?.attachedContext === root)
+  }
+
+  /// Such an object may be released while another thread moves a context.
+  @Test func ownedObjectsThatGoDuringMoves() throws {
+    let (owner, elsewhere, other) = (UDIContext(tag: "owner"), UDIContext(tag: "elsewhere"), UDIContext(tag: "other"))
+    owner.register((any Loose).self, lifetime: .context) { Member().attached(to: elsewhere) }
+    DispatchQueue.concurrentPerform(iterations: 2) { thread in
+      for _ in 0..<20_000 {
+        if thread == 0 {
+          _ = owner.link((any Loose).self)
+          owner.reset()
+        } else {
+          _ = try? elsewhere.addChild(other)
+          other.removeFromParent()
+        }
+      }
+    }
+    #expect(owner.link((any Loose).self) != nil)
   }
 
   /// Once such an object is gone, moves no longer check it.
