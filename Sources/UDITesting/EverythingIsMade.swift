@@ -75,12 +75,18 @@ extension UDIContext {
   }
 
   fileprivate func failures() async -> [UDIFailure] {
-    let madeForEachLookup = ([self] + descendants).flatMap(\.providers)
-      .filter { $0.sharing == .unique || $0.sharing == .graph }
-    let keys = Set(madeForEachLookup.map { keyText($0.key.typeName, $0.key.name?.description) })
+    // What is made for each lookup may be meant for lookups from the scope that has, or makes, what it needs.
+    var meantForScopes: Set<[String]> = []
+    for context in [self] + descendants {
+      for provider in context.providers where provider.sharing == .unique || provider.sharing == .graph {
+        meantForScopes.insert([provider.key.description] + context.fullPath)
+      }
+    }
     let failed = await failuresToMake { !($0 is Alias) }.filter {
-      // What is made for each lookup may be meant for lookups from the scope that has what it needs.
-      if case .inScope = ($0.error as? UDILinkError)?.cause { !keys.contains($0.keyText) } else { true }
+      switch ($0.error as? UDILinkError)?.cause {
+      case .inScope, .noScope: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
+      default: true
+      }
     }
     // Only an instance that is made under the type that `implements` serves it as shows whether it is of that type. If
     // it fails for any other reason, so does its provider, whose failure is reported already.
@@ -92,7 +98,5 @@ extension UDIContext {
 }
 
 extension UDIFailure {
-  fileprivate var keyText: String { UDITesting.keyText(typeName, name) }
+  fileprivate var keyText: String { "\(typeName) \(name ?? "")" }
 }
-
-private func keyText(_ typeName: String, _ name: String?) -> String { "\(typeName) \(name ?? "")" }

@@ -112,6 +112,11 @@ import UDITesting
     let scope = try AppContext.makeScope(tag: "scope")
     scope.provide(7)
     AppContext.register(Basket.self) { context in Basket(owner: try context.require(Int.self)) }
+    AppContext.register(Tower.self, lifetime: .scope) { Tower() }
+    AppContext.register((any Clock).self) { context in
+      _ = try context.require(Tower.self)
+      return StoppedClock()
+    }
     await expectEverythingIsMade()
     AppContext.register((any Cart).self, lifetime: .context, using: Basket.init(owner:))
     let found = try await issues { await expectEverythingIsMade() }

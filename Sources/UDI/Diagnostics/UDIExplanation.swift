@@ -79,9 +79,8 @@ public struct UDIExplanation: Sendable, Equatable {
     /// The context that the object is attached to is gone.
     case contextGone
     /// A context is closed or being closed: the one where the lookup begins, or the one whose provider would have to
-    /// make the dependency; or, if that is closed together with contexts above it, the outermost of those. The
-    /// associated value contains the tags of the contexts from the root to this one, both included. (A closed context
-    /// is a root.)
+    /// make the dependency. While contexts above it are being closed, too, it is the outermost of those. The associated
+    /// value contains the tags of the contexts from the root to this one, both included. (A closed context is a root.)
     case contextClosed(fullPath: [String])
   }
 

@@ -10,13 +10,13 @@ extension UDILinking {
   /// If the dependency exists already, the call returns it without leaving the caller's actor, as
   /// ``require(_:named:search:fileID:line:)`` does.
   ///
-  /// A synchronous factory may ask for a dependency that only an asynchronous factory can make. In this case, `obtain`
+  /// A synchronous factory may require a dependency that only an asynchronous factory can make. In this case, `obtain`
   /// makes that dependency and then runs the synchronous factory again, the innermost one first. This works only if the
-  /// provider of that dependency keeps the instance. If it cannot be made, a factory that requires it fails; one that
-  /// uses `link` or `linkAll` does without it, and that is reported (``UDIMisuse/Kind/notMade``). An initialiser that
-  /// was registered with `using:` is called only once: its parameters are obtained first, and need not be kept. An
-  /// asynchronous factory is never run again: in it, obtain what you need. If a factory looks up a dependency that
-  /// belongs to a different actor, obtain that dependency first.
+  /// provider of that dependency keeps the instance. A factory that uses `link` or `linkAll` does without it, and
+  /// that is reported (``UDIMisuse/Kind/notMade``). An initialiser that was registered with `using:` is called only
+  /// once: its parameters are obtained first, and need not be kept. An asynchronous factory is never run again: in it,
+  /// obtain what you need. If a factory looks up a dependency that belongs to a different actor, obtain that dependency
+  /// first.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

@@ -194,9 +194,9 @@ import Testing
     #expect(error?.cause == .asynchronous(nil))
   }
 
-  /// `obtain` cannot give the factory what is not kept.
-  @Test(.misuses(.notMade)) func aLookupThatWentWithoutIsReported() async throws {
-    context.register((any Other).self) {
+  @Test(.misuses(.notMade), arguments: [UDILifetime.unique, .context])
+  func aLookupThatWentWithoutIsReported(_ lifetime: UDILifetime) async throws {
+    context.register((any Other).self, lifetime: lifetime) {
       await Task.yield(); return Plain()
     }
     context.register((any Service).self) { context in

@@ -148,44 +148,6 @@ import Testing
     #expect(names.withLock(\.self) == ["x", "x"])
   }
 
-  // MARK: - Factories that would do without
-
-  /// What `link` or `linkAll` of a factory lacks, `obtain` makes, too, before the factory's instance is kept.
-  @Test func whatAFactoryWouldDoWithout() async throws {
-    let (made, runs) = (registerParts(3), Tally())
-    context.register(Part.self, lifetime: .scope) { () async in Part() }
-    context.register(Whole.self, named: "b") { context in Whole(part: try context.require(Part.self)) }
-    context.register(Made.self, lifetime: .scope) { context in
-      runs.add()
-      let wholes = context.linkAll(Whole.self).flatMap(\.parts)
-      return Made(parts: wholes + [context.link(Part.self, named: UDIName(2))].compactMap(\.self))
-    }
-    let scope = try context.makeScope(tag: "scope")
-    context.register(Part.self, named: "own", lifetime: .context) { () async in Part() }
-    context.register(Whole.self, named: "a", lifetime: .context) { context in
-      Whole(part: try context.require(Part.self, named: "own"))
-    }
-    let (result, complaints) = try await MisuseLog.during { try await scope.obtain(Made.self) }
-    #expect(result.parts.count == 3 && complaints.isEmpty, "\(complaints)")
-    #expect(made.count == 1 && scope.link(Made.self) === result)
-    #expect(runs.count == 4)
-  }
-
-  /// What cannot be made, or is not kept, the factory does without, and that is reported.
-  @Test(arguments: [UDILifetime.unique, .context])
-  func whatAFactoryHasToDoWithout(_ lifetime: UDILifetime) async throws {
-    context.register(Part.self, named: "good", lifetime: .context) { () async in Part() }
-    context.register(Part.self, named: "bad", lifetime: lifetime) { () async throws in
-      if lifetime == .context { throw OutOfOrder() }
-      return Part()
-    }
-    context.register(Whole.self, lifetime: .context) { context in Whole(context.linkAll(Part.self)) }
-    let (whole, complaints) = try await MisuseLog.during { try await context.obtain(Whole.self) }
-    #expect(whole.parts.count == 1)
-    #expect(complaints.map(\.kind) == [.notMade] && complaints[0].message.contains("named \"bad\""), "\(complaints)")
-    #expect(complaints.first?.message.contains("OutOfOrder") == (lifetime == .context), "\(complaints)")
-  }
-
   /// What one factory would do without, another may require.
   @Test func whatAnotherFactoryRequires() async throws {
     context.register(Part.self, named: "good", lifetime: .context) { () async in Part() }
@@ -198,21 +160,6 @@ import Testing
       return Whole((inner?.parts ?? []) + [try context.require(Part.self, named: "bad")])
     }
     await #expect(throws: OutOfOrder.self) { try await context.obtain(Whole.self) }
-  }
-
-  @Test func aCancelledFactoryThatWouldDoWithout() async throws {
-    let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
-    context.register(Part.self, lifetime: .context) { () async throws in
-      continuation.finish()
-      try await Task.sleep(for: .seconds(100))
-      return Part()
-    }
-    context.register(Whole.self, lifetime: .context) { context in Whole(context.linkAll(Part.self)) }
-    let task = Task { [context] in try await context.obtain(Whole.self) }
-    for await _ in begun {}
-    task.cancel()
-    await #expect(throws: CancellationError.self) { try await task.value }
-    #expect(!context.registrations(of: Whole.self).isEmpty && context.link(Whole.self)?.parts.isEmpty == true)
   }
 
   // MARK: - Initialisers

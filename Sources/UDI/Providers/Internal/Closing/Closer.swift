@@ -19,13 +19,13 @@ package final class Closer: @unchecked Sendable {
   var isClosing = false
   /// The reporter of the task that registered the provider. A `deinit` that belongs to the main actor hides task-local
   /// values from what it releases. In a module with main-actor default isolation, that is each one that is not written.
-  let reporter = UDIReporter.ofTask
+  let reporter: UDIReporter?
 
-  init(_ close: Body?) { self.close = close }
+  init(_ close: Body?, _ reporter: UDIReporter? = .ofTask) { (self.close, self.reporter) = (close, reporter) }
 
   /// The same closures, for a provider with instances of its own.
   var forAnotherProvider: Closer {
-    let other = Closer(close)
+    let other = Closer(close, reporter)
     (other.operation, other.mayEnd) = (operation, mayEnd)
     return other
   }

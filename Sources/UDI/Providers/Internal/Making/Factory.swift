@@ -124,7 +124,6 @@ final class Factory: Provider, @unchecked Sendable {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
       guard let instance = try call(context, arguments) else { throw ProviderFailure.returnedNil }
-      if thread.read({ $0.isObtaining }) { try thread.object.rejectIncompleteRun() }
       creation?.noteEndOfFactory()
       watched?.end()
       // Step 4.

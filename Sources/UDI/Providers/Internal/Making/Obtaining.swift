@@ -88,11 +88,6 @@ final class Obtaining: Sendable {
       if let error = unsafe tried.first(where: { $0.providerID == unmade.provider.id })?.error { throw error }
       return try await unmade.obtain()
     } catch {
-      // The factory does without it in the next attempt, and does not learn why.
-      if attempts.mayDoWithout, unmade.provider.keeps, !(error is CancellationError) {
-        unmade.context.report(error, from: unmade.provider, unmade.request)
-        return nil
-      }
       // If the factory did not fail for lack of the instance, the factory's own error is thrown, unless obtaining was
       // cancelled or found a cycle.
       if !failure.needsObtain, !(error is CancellationError), !error.isCycle { throw failure }
@@ -146,7 +141,7 @@ final class Obtaining: Sendable {
       guard let made else { throw ProviderFailure.nothing }
       return OwnedInstance(made, call.provider.reach)
     }
-    if let unmade = attempts.unkept {
+    if let unmade = attempts.kept ?? attempts.unkept {
       // A factory has done without an asynchronous instance.
       unmade.context.report(ProviderFailure.asynchronous(unmade), from: unmade.provider, unmade.request)
     }

@@ -18,15 +18,13 @@ final class ObtainingAttempts: @unchecked Sendable {
   var held: [OwnedInstance] = []
   /// What has been found for initialisers that then missed something, in the order in which they were called.
   private var found: [FoundParameters] = []
-  /// What earlier attempts have missed and, if it was an initialiser's parameter, those before it and their number.
-  private var tried: [(unmade: Unmade, found: FoundParameters?, count: Int)] = []
+  /// What the last attempt has missed and, if it was an initialiser's parameter, those before it and their number.
+  private var last: (unmade: Unmade, found: FoundParameters?, count: Int)?
 
-  /// The last new request that only an asynchronous factory can fulfil, among those for instances that are kept.
-  fileprivate var kept: Unmade?
+  /// The last request that only an asynchronous factory can fulfil, among those for instances that are kept.
+  fileprivate(set) var kept: Unmade?
   /// The last such request for an instance that is not kept.
   fileprivate(set) var unkept: Unmade?
-  /// Whether the factory that missed `kept` would have done without it.
-  fileprivate(set) var mayDoWithout = false
 
   init(on actor: (any Actor)? = nil, sharing graph: Graph) {
     actors = actor.map { [$0] } ?? []
@@ -59,22 +57,16 @@ final class ObtainingAttempts: @unchecked Sendable {
     // An instance that is not kept can only be given to an initialiser.
     if let unmade = unkept.flatMap({ parameters(beside: $0) == nil ? nil : $0 }) ?? kept, held.count < Self.limit {
       let found = parameters(beside: unmade)
-      tried.append((unmade, found, found?.parameters.count ?? 0))
-      return unmade
+      let missed = (unmade: unmade, found: found, count: found?.parameters.count ?? 0)
+      let isNew = last.map { !$0.unmade.isSame(as: unmade) || $0.found !== found || $0.count != missed.count } ?? true
+      last = missed
+      if isNew { return unmade }
     }
     guard case ProviderFailure.isolatedElsewhere(let isolation) = error, let next = isolation.actor,
       !actors.contains(where: { $0 === next })
     else { throw error }
     actors.append(next)
     return nil
-  }
-
-  /// Notes a request, unless an earlier attempt has missed the same.
-  fileprivate func note(_ unmade: Unmade) {
-    let found = parameters(beside: unmade)
-    let count = found?.parameters.count ?? 0
-    for old in tried where old.found === found && old.count == count && old.unmade.isSame(as: unmade) { return }
-    if unmade.provider.keeps { (kept, mayDoWithout) = (unmade, false) } else { unkept = unmade }
   }
 
   /// Adds an instance that has been made. If it is an initialiser's parameter, the next attempt gives it to the
@@ -145,19 +137,11 @@ extension Resolution {
   var isObtaining: Bool { unsafe obtaining != nil }
 
   /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, it learns of
-  /// the request.
+  /// the request; but not of one that a look makes, because what is followed may come later.
   func noteUnmade(_ unmade: Unmade) {
+    if isLooking { return }
     unsafe asyncMisses += 1
-    unsafe obtaining?.note(unmade)
-  }
-
-  /// Refuses what the running factory has made without an instance that only an asynchronous factory makes, as with
-  /// `linkAll`: `obtain` makes that, and the factory runs again. If that has been tried, the factory does without.
-  func rejectIncompleteRun() throws {
-    guard let attempts = unsafe obtaining, let unmade = attempts.kept else { return }
-    if !unmade.askers.starts(with: runningCalls) { return }
-    attempts.mayDoWithout = true
-    throw unmade.context.explained(ProviderFailure.asynchronous(unmade), unmade.request)
+    if unmade.provider.keeps { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
   }
 
   /// What earlier attempts have found for the initialiser that is running; nil unless `obtain` is looking something up.

@@ -46,7 +46,7 @@ package class Provider: Entry, @unchecked Sendable {
   let hasCompletion: Bool
   package let usesDefaultLifetime: Bool
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
-  /// replace it without a report. Used only while recording is on.
+  /// replace it without a report.
   @exclusivity(unchecked) private final var uncheckedIsOfSetUp = false
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
@@ -261,7 +261,9 @@ extension Provider {
     self.node = node
     unsafe Tree.providerCount += 1
     unsafe uncheckedID = Tree.providerCount
-    unsafe uncheckedIsOfSetUp = UDIRecording.isOn && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
+    // For the contexts above, that matters only while recording is on, and is not asked otherwise.
+    unsafe uncheckedIsOfSetUp =
+      node.treeLocked.isBeingSetUp || UDIRecording.isOn && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.kind }
