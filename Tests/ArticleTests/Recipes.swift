@@ -142,6 +142,17 @@ struct Recipes {
     #expect(faults == ["a misspelt word", "a missing verb"])
   }
 
+  @Test func pluginsThatWait() async throws {
+    let context = context
+    context.provide(Spelling(), as: (any Checker).self, named: "spelling")
+    context.register((any Checker).self, named: "grammar") { () async in Grammar() }
+    var checkers: [any Checker] = []
+    for registration in context.registrations(of: (any Checker).self) {
+      checkers.append(try await context.obtain(registration.key))
+    }
+    #expect(checkers.flatMap { $0.faults(in: "") } == ["a misspelt word", "a missing verb"])
+  }
+
   @Test func plugInsThatComeAndGo() async {
     let context = context
     context.provide(Spelling(), as: (any Checker).self)

@@ -71,7 +71,8 @@ public struct UDIReporter: Sendable {
 /// Runs an operation, and reports misuse by the operation, and by the tasks that it starts, to the given reporter.
 ///
 /// - Parameters:
-///   - reporter: Receives the reports while the operation runs.
+///   - reporter: Receives the reports while the operation runs. What is registered with `onClose` or `running` meanwhile
+///     keeps it, and reports to it when an instance is dropped unclosed outside any other reporter's operation.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
@@ -85,7 +86,8 @@ public func withReporter<Result, Failure: Error>(
 /// reporter.
 ///
 /// - Parameters:
-///   - reporter: Receives the reports while the operation runs.
+///   - reporter: Receives the reports while the operation runs. What is registered with `onClose` or `running` meanwhile
+///     keeps it, and reports to it when an instance is dropped unclosed outside any other reporter's operation.
 ///   - operation: The operation to run; it stays on the caller's actor.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
