@@ -71,8 +71,8 @@ public struct UDIReporter: Sendable {
 /// Runs an operation, and reports misuse by the operation, and by the tasks that it starts, to the given reporter.
 ///
 /// - Parameters:
-///   - reporter: Receives the reports while the operation runs. What is registered with `onClose` or `running` meanwhile
-///     keeps it, and reports to it when an instance is dropped unclosed outside any other reporter's operation.
+///   - reporter: Receives the reports while the operation runs. What is registered meanwhile with `onClose` or
+///     `running` keeps the reporter, which is told if an instance is dropped unclosed where the task has no reporter.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
@@ -86,8 +86,8 @@ public func withReporter<Result, Failure: Error>(
 /// reporter.
 ///
 /// - Parameters:
-///   - reporter: Receives the reports while the operation runs. What is registered with `onClose` or `running` meanwhile
-///     keeps it, and reports to it when an instance is dropped unclosed outside any other reporter's operation.
+///   - reporter: Receives the reports while the operation runs. What is registered meanwhile with `onClose` or
+///     `running` keeps the reporter, which is told if an instance is dropped unclosed where the task has no reporter.
 ///   - operation: The operation to run; it stays on the caller's actor.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
