@@ -460,7 +460,7 @@ enum AppRecipes {
   }
 
   struct Windows {
-    @Test(.ownAppContext, .timeLimit(.minutes(1))) func aWindowWithSomethingToClose() async throws {
+    @Test(.ownAppContext, .timeLimit(.minutes(10))) func aWindowWithSomethingToClose() async throws {
       var window: CallWindow? = try CallWindow()
       let (closed, close) = AsyncStream.makeStream(of: Void.self)
       window?.scope.provide(1) { _ in close.finish() }

@@ -114,7 +114,7 @@ enum ServerRecipes {
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) static func sweeping() async throws {
+  @Test(.timeLimit(.minutes(10))) static func sweeping() async throws {
     let root = UDIContext(tag: "Server")
     let journal = Journal()
     root.provide(journal)
@@ -124,14 +124,14 @@ enum ServerRecipes {
     #expect(Set(journal.all) == ["sweep"])
   }
 
-  @Test(.timeLimit(.minutes(1))) static func sweepingLater() async throws {
+  @Test(.timeLimit(.minutes(10))) static func sweepingLater() async throws {
     let root = UDIContext(tag: "Server")
     root.provide(Sweeper(every: .seconds(60))).running { try await $0.run() }
     try await root.close()
   }
 
   /// Something else is closed first, so the sweeper is not cancelled yet.
-  @Test(.timeLimit(.minutes(1))) static func sweepingWhileTheContextIsClosed() async throws {
+  @Test(.timeLimit(.minutes(10))) static func sweepingWhileTheContextIsClosed() async throws {
     let root = UDIContext(tag: "Server")
     let journal = Journal()
     root.provide(journal)
