@@ -467,6 +467,7 @@ enum AppRecipes {
       window = nil
       for await _ in closed {}
       while !AppContext.children.isEmpty { await Task.yield() }
+      #expect(AppContext.find("call") == nil)
     }
 
     @Test(.ownAppContext) func windowsAndTabs() throws {

@@ -128,6 +128,7 @@ enum ServerRecipes {
     let root = UDIContext(tag: "Server")
     root.provide(Sweeper(every: .seconds(60))).running { try await $0.run() }
     try await root.close()
+    #expect(root.link(Sweeper.self) == nil)
   }
 
   /// Something else is closed first, so the sweeper is not cancelled yet.
@@ -144,6 +145,7 @@ enum ServerRecipes {
     root.provide(1) { _ in for await _ in ended {} }
     while journal.all.isEmpty { await Task.yield() }
     try await root.close()
+    #expect(root.link(Sweeper.self) == nil && root.children.isEmpty)
   }
 
   // MARK: - Requests

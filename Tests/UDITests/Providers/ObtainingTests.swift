@@ -207,6 +207,15 @@ import Testing
     #expect(try await context.obtain(Whole.self).parts.count == 1)
   }
 
+  /// Nor does an initialiser do without in a look, because `obtain` could still make the parameter.
+  @Test func anOptionalParameterInALook() async throws {
+    context.register(Part.self, lifetime: .context) { () async in Part() }
+    context.register(Whole.self, using: Whole.init(optional:))
+    var iterator = context.updates(of: Whole.self).makeAsyncIterator()
+    let first = await iterator.next()
+    #expect(first != nil && first! == nil)
+  }
+
   @Test func theErrorNamesTheParameter() async throws {
     context.register(Part.self) { () async in Part() }
     context.register(Plain.self, using: { (part: Part, other: any Other) in Plain() })

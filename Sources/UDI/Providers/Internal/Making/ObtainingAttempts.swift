@@ -139,8 +139,8 @@ extension Resolution {
   /// Notes a request that only an asynchronous factory can fulfil. If `obtain` is looking something up, it learns of
   /// the request; but not of one that a look makes, because what is followed may come later.
   func noteUnmade(_ unmade: Unmade) {
-    if isLooking { return }
     unsafe asyncMisses += 1
+    if isLooking { return }
     if unmade.provider.keeps { unsafe obtaining?.kept = unmade } else { unsafe obtaining?.unkept = unmade }
   }
 
