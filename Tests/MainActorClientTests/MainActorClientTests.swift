@@ -152,8 +152,8 @@ final class Window {
       let detail = Detail()
       detail.now = now
       return detail
-    } onCreate: { _, detail, now in
-      detail.readings += now
+    } onCreate: { _, detail in
+      detail.readings += 30
     }
     #expect(context.link(Detail.self, with: 30)?.readings == 31)
     context.register((any Log).self, lifetime: .weak) { Console() }

@@ -30,7 +30,7 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
   expect("a hit by name, in a literal") { context.link((any Service).self, named: "example") === plain }
   expect("a hit by key") { context.link(key) === plain }
   expect("a hit by an object, by name and key") {
-    member.linkInLine((any Service).self, named: .example) === plain && member.linkInLine(key) === plain
+    member.linkInLine((any Service).self, named: .example) === plain && member.link(key) === plain
   }
   expect("a hit by name, four levels above") { bottom.link((any Service).self, named: .example) === plain }
   expect("a miss") { context.link((any Missing).self) == nil }
@@ -63,7 +63,7 @@ func lookupScenarios(_ plain: Plain) -> [Scenario] {
       for _ in 0..<count { opaque(member.linkInLine((any Service).self, named: "example")) }
     },
     .loop("object.linkInLine by a key that is kept", .againstFloor(2.2), allocatesNothing: true) { count in
-      for _ in 0..<count { opaque(member.linkInLine(key)) }
+      for _ in 0..<count { opaque(member.link(key)) }
     },
     .loop("object.require", .againstFloor(1.9), allocatesNothing: true) { count in
       for _ in 0..<count { opaque(try? member.require((any Service).self)) }

@@ -53,6 +53,22 @@ func useScopeOfRegistered(in parent: UDIContext) -> Bool {
   return hasMade && hasFound
 }
 
+// MARK: - A request: a scope with an asynchronous service
+
+private protocol ScopedLater: AnyObject, Sendable {}
+extension Host: ScopedLater {}
+
+/// Registers an asynchronous factory once for all scopes.
+func registerForRequests(in context: UDIContext) {
+  context.register((any ScopedLater).self, lifetime: .scope) { () async in Host() }
+}
+
+/// Makes a scope, obtains its service, and closes it.
+@inline(never)
+func useRequest(in parent: UDIContext) async throws {
+  try await parent.withScope(tag: "request") { scope in _ = try await scope.obtain((any ScopedLater).self) }
+}
+
 // MARK: - A graph of 21 links: one instance on top takes four, each of which takes the same four
 
 protocol Top: AnyObject, Sendable {}

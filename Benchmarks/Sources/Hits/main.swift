@@ -1,6 +1,7 @@
 /// Makes lookups, or registers factories, as often as it is told: for `instructions`, which counts what each takes.
 ///
 ///     Hits COUNT on|off KIND    with recording on or off; KIND is one of those below
+import Dispatch
 import UDI
 
 protocol Service: AnyObject, Sendable {}
@@ -65,7 +66,7 @@ case "require": repeating { (try? context.require((any Service).self)) === host 
 case "object-require": repeating { (try? member.require((any Service).self)) === host }
 case "owned-object": repeating { ownedMember.linkInLine((any Service).self) === host }
 case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
-case "object-key": repeating { member.linkInLine(key) === host }
+case "object-key": repeating { member.link(key) === host }
 case "wrapper": readInLine(count, in: context, host)
 case "followed": readFollowed(count, in: context, host)
 case "miss": repeating { context.link((any Missing).self) == nil }
@@ -93,5 +94,14 @@ case "scoped":
   registerForScopes(in: context)
   repeating { useScopeOfRegistered(in: context) }
 case "register": register(count)
+case "request":
+  registerForRequests(in: context)
+  // A synchronous program, because valgrind cannot follow an asynchronous `main`.
+  let (count, context, done) = (count, context, DispatchSemaphore(value: 0))
+  Task.detached {
+    for _ in 0..<count { try await useRequest(in: context) }
+    done.signal()
+  }
+  done.wait()
 default: fatalError("no kind \(arguments[3])")
 }

@@ -158,5 +158,7 @@ extension Node {
 
 extension Provider {
   /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
-  fileprivate final var isAtRest: Bool { unsafe creation == nil && caches?.all.allSatisfy(\.isAtRest) != false }
+  fileprivate final var isAtRest: Bool {
+    unsafe creation == nil && extras?.preparation == nil && caches?.all.allSatisfy(\.isAtRest) != false
+  }
 }

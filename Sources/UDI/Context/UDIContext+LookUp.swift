@@ -118,7 +118,7 @@ extension UDIContext {
 
   /// The fourth step of `complete`: see `Node.locate`.
   @inline(never)
-  private func locate(
+  func locate(
     _ request: LookupRequest, mustMake: Bool, for asker: AnyObject?, into memory: InstanceMemory
   ) -> LookupAnswer {
     let token = TypeToken.inlined(request.type)
@@ -180,12 +180,22 @@ extension UDIContext {
   private func takeInstance(
     of entry: Entry, _ request: LookupRequest, with arguments: Arguments?, into memory: InstanceMemory
   ) throws -> Bool {
-    if entry.registered.isRefused(to: request.reach) { throw ProviderFailure.explained(.notSendable) }
-    if request.reach == .mainActor, let arguments { try (entry as? Provider)?.rejectArguments(arguments) }
+    try entry.reject(request.reach, arguments)
     guard let instance = try entry.instance(for: self, with: arguments, isFresh: request.isFresh) else { return false }
     guard memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) else {
       throw ProviderFailure.nothing
     }
     return true
+  }
+}
+
+extension Entry {
+  /// Refuses the dependency, or arguments, to a lookup because of the reach.
+  ///
+  /// - Throws: `ProviderFailure.explained`.
+  @inline(__always)
+  final func reject(_ reach: UDIReach, _ arguments: Arguments?) throws {
+    if registered.isRefused(to: reach) { throw ProviderFailure.explained(.notSendable) }
+    if reach == .mainActor, let arguments { try (self as? Provider)?.rejectArguments(arguments) }
   }
 }

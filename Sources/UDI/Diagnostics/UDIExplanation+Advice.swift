@@ -1,3 +1,18 @@
+extension UDILinkError {
+  /// Advice on what to do. If a closure cannot wait for what it needs, that is to change the closure's registration.
+  var advice: String? {
+    guard isOnlyHere, let closure = chain.last(where: { $0.kind == .provider && $0.parameter == nil }) else {
+      return explanation.advice
+    }
+    return spelled(
+      """
+      Change the registration of \(closure.description), because what a closure looks up by itself does not wait. Give \
+      `using:` an initialiser, whose parameters are obtained first. Or write an asynchronous closure, and await \
+      `context.obtain()` in it, or `obtainAll` for all of a type.
+      """)
+  }
+}
+
 extension UDIExplanation {
   /// Advice on what to do about the cause, in one line; nil if nothing is wrong.
   public var advice: String? { remedy?.text }

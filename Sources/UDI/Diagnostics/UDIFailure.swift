@@ -14,6 +14,8 @@ public struct UDIFailure: Error, Sendable {
   public internal(set) var fileID: String?
   /// The line of that call, counted from 1.
   public internal(set) var line: Int?
+  /// How many failures came before this one, if it is one of a warm-up.
+  var number = 0
 }
 
 extension UDIFailure: CustomStringConvertible {
@@ -35,11 +37,14 @@ extension UDIFailure: CustomStringConvertible {
     let dependencies = failures.map(\.dependency)
     let count = dependencies.indices.count { dependencies.firstIndex(of: dependencies[$0]) == $0 }
     var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
-    for (index, cause) in causes.enumerated() where causes.firstIndex(of: cause) == index {
+    for (first, cause) in causes.enumerated() where causes.firstIndex(of: cause) == first {
+      let same = causes.indices.filter { causes[$0] == cause }
+      // What failed first comes first: it is what the others need.
+      let index = same.min { failures[$0].number < failures[$1].number } ?? first
       // All lines of a description are indented like its first one.
       let description = failures[index].description
       lines += description.split(separator: "\n", omittingEmptySubsequences: false).map { spelled("  \(String($0))") }
-      let others = causes.indices.filter { $0 > index && causes[$0] == cause }.map { dependencies[$0] }
+      let others = same.filter { $0 != index }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }
     return lines.joined(separator: "\n")

@@ -71,7 +71,7 @@ extension UDILinkError.Step: CustomStringConvertible {
 extension UDILinkError: CustomStringConvertible {
   /// What is missing and who needs it, on the first line; then the chain, the advice, and a line for each context.
   public var description: String {
-    ([summary, way, explanation.advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
+    ([summary, way, advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
   }
 
   /// What is missing and who needs it, in one line.
@@ -81,7 +81,7 @@ extension UDILinkError: CustomStringConvertible {
 
   /// The summary, the chain and the advice on a single line.
   var message: String {
-    [summary, way.map { $0 + "." }, explanation.advice].compactMap(\.self).joined(separator: " ")
+    [summary, way.map { $0 + "." }, advice].compactMap(\.self).joined(separator: " ")
   }
 
   /// How many objects and providers are named as needing the dependency, beginning with the nearest.

@@ -22,17 +22,6 @@ extension UDILinking {
     _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: repeat each arguments)
   }
 
-  /// Explains the result of a lookup by a key.
-  ///
-  /// - Parameters:
-  ///   - key: The type that is looked up, and the name.
-  ///   - search: The direction of the lookup; by default the context's search.
-  /// - Returns: The explanation. Its description begins with the cause.
-  /// - Complexity: The same as for ``explain(_:named:search:with:)``.
-  public func explain<Dependency: Sendable>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(Dependency.self, .anywhere, named: key.name, search: search))
-  }
-
   // MARK: - For types that are not Sendable
 
   /// Does the same as ``explain(_:named:search:with:)``, for a type that is not `Sendable`.
@@ -43,10 +32,6 @@ extension UDILinking {
     _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: repeat each arguments)
   }
 
-  /// Does the same as ``explain(_:search:)``, for a type that is not `Sendable`.
-  public func explain<Dependency>(_ key: UDIKey<Dependency>, search: UDISearch? = nil) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(Dependency.self, .mainActor, named: key.name, search: search))
-  }
 }
 
 // MARK: - From typed verbs to the untyped core

@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// `register` (with a closure that takes nothing, or the context), `provide`, `bind`, `link`, `linkInLine`, `require`,
-/// `obtain`, `updates`, `whileAvailable`, `unregister` and `explain` take keys, and so do ``Linked`` and ``Required``.
+/// `link`, `require`, `obtain`, `warmUp`, `updates`, `whileAvailable` and `unregister` take keys, and so do ``Linked``
+/// and ``Required``. What offers a dependency takes the type and the name: `named: UDIKey.backup.name`.
 ///
 /// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in

@@ -30,15 +30,6 @@ extension UDILinking {
     _origin.bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line))
   }
 
-  /// Does the same as ``bind(_:as:named:metadata:fileID:line:)`` for a key.
-  @_alwaysEmitIntoClient
-  public func bind<Dependency: Sendable>(
-    _ dependency: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    bind(dependency, as: Dependency.self, named: key.name, metadata: metadata, fileID: fileID, line: line)
-  }
-
   /// Binds an instance in this context or, if this is an object, in its effective context; or else in the given
   /// contexts. These hold the instance weakly. Leaves it bound in all other contexts.
   ///
@@ -93,15 +84,6 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) {
     _origin.bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line))
-  }
-
-  /// Does the same on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func bind<Dependency>(
-    _ dependency: Dependency, as key: UDIKey<Dependency>, metadata: (any Sendable)? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    bind(dependency, as: Dependency.self, named: key.name, metadata: metadata, fileID: fileID, line: line)
   }
 
   /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not

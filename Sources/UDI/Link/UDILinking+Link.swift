@@ -70,7 +70,8 @@ extension UDILinking {
   /// Looks up a dependency, and throws if there is none.
   ///
   /// - Parameters:
-  ///   - type: The type that the dependency is registered under.
+  ///   - type: The type that the dependency is registered under. It may be omitted if the place where the result is
+  ///     used determines it: `Editor(store: context.require())` looks up the type of the parameter `store`.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
@@ -78,32 +79,13 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``link(_:named:search:fresh:fileID:line:)``.
-  @_alwaysEmitIntoClient
-  public func require<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) throws -> Dependency {
-    try lookUpOrThrow(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-  }
-
-  /// Looks up a dependency, and throws if there is none. The dependency's type is inferred from the place where the
-  /// result is used.
-  ///
-  /// For example, `Editor(store: context.require())` looks up the type of the parameter `store`.
-  ///
-  /// - Parameters:
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, which may be made by this call.
-  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @_disfavoredOverload
   @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    try lookUpOrThrow(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
@@ -296,21 +278,13 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func require<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) throws -> Dependency {
-    try lookUpOrThrow(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-  }
-
-  /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @_disfavoredOverload
   @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    try lookUpOrThrow(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`,

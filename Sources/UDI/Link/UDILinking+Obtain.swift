@@ -10,37 +10,18 @@ extension UDILinking {
   /// If the dependency exists already, the call returns it without leaving the caller's actor, as
   /// ``require(_:named:search:fileID:line:)`` does.
   ///
-  /// A synchronous factory may require a dependency that only an asynchronous factory can make. In this case, `obtain`
-  /// makes that dependency and then runs the synchronous factory again, the innermost one first. This works only if the
-  /// provider of that dependency keeps the instance. A factory that uses `link` or `linkAll` does without it, and
-  /// that is reported (``UDIMisuse/Kind/notMade``). An initialiser that was registered with `using:` is called only
-  /// once: its parameters are obtained first, and need not be kept. An asynchronous factory is never run again: in it,
-  /// obtain what you need. If a factory looks up a dependency that belongs to a different actor, obtain that dependency
-  /// first.
+  /// A factory is called once for each instance that it makes. The parameters of an initialiser that was registered
+  /// with `using:` are obtained first, each on its own actor, at any depth. What a closure looks up by itself
+  /// is looked up as anywhere else: it does not wait. If a closure lacks something that only `obtain` makes, it fails,
+  /// even if it uses `link` or `linkAll`, and the error says how to register it instead: with `using:`, or as an
+  /// asynchronous closure that obtains what it needs.
+  ///
+  /// The call never blocks its thread: while another thread makes the instance, it is suspended. (A synchronous lookup
+  /// inside a synchronous closure does wait for another thread.) If the current task is cancelled, it returns at once.
   ///
   /// - Parameters:
-  ///   - type: The type that the dependency is registered under.
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, which may be made by this call.
-  /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
-  ///   is cancelled while it waits; or the error that the factory throws.
-  @_alwaysEmitIntoClient
-  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) async throws -> Dependency {
-    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    if let found: Dependency = _origin.present(request) { return found }
-    return try await _origin.obtain(request, with: nil)
-  }
-
-  /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The dependency's
-  /// type is inferred from the place where the result is used.
-  ///
-  /// - Parameters:
+  ///   - type: The type that the dependency is registered under. It may be omitted if the place where the result is
+  ///     used determines it.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
@@ -51,9 +32,12 @@ extension UDILinking {
   @_disfavoredOverload
   @_alwaysEmitIntoClient
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
+    fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
+    let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
+    if let found: Dependency = _origin.present(request) { return found }
+    return try await _origin.obtain(request, with: nil)
   }
 
   /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The compiler
@@ -115,15 +99,62 @@ extension UDILinking {
   }
 }
 
+extension UDILinking {
+  /// Looks up all dependencies of a type, whatever their names, and waits for those that have to be made, as
+  /// ``obtain(_:named:search:fileID:line:)`` does.
+  ///
+  /// ```swift
+  /// let checkers = try await context.obtainAll((any Checker).self)
+  /// ```
+  ///
+  /// Each registration gives its own dependency. They are obtained one after the other. A factory that returns nil
+  /// gives none, nor does one that takes arguments.
+  ///
+  /// - Parameters:
+  ///   - type: The type that the dependencies are registered under.
+  ///   - search: The direction to take; by default the context's.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  /// - Returns: The dependencies in search order; those of one context in the order of registration.
+  /// - Throws: ``UDILinkError`` if one of them cannot be made; `CancellationError` if the current task is cancelled
+  ///   while it waits; or the error that a factory throws.
+  /// - Complexity: The same as ``linkAll(_:search:fileID:line:)``, apart from the time that the factories take.
+  nonisolated(nonsending) public func obtainAll<Dependency: Sendable>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> [Dependency] {
+    try await _origin.obtainAll(LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)))
+  }
+}
+
 extension UDIOrigin {
+  nonisolated(nonsending) fileprivate func obtainAll<Dependency>(_ request: LookupRequest) async throws -> [Dependency]
+  {
+    let context = try context(requiredFor: "obtainAll", request)
+    var all: [Dependency] = []
+    for (entry, object) in context.withNode({ $0.allDependencies(request, ofAnyName: true) }).reversed() {
+      if let object {
+        if let dependency = object as? Dependency { all.append(dependency) }
+        continue
+      }
+      if (entry as? Provider)?.wanted != nil { continue }
+      let one = LookupRequest(
+        request.type, request.reach, named: entry.key.name, search: request.search, at: request.site)
+      do {
+        let instance = try await Demand(context: context, request: one).obtain(entry: entry)
+        if let dependency = instance?.value(as: Dependency.self, isExact: true) { all.append(dependency) }
+      } catch let missing as UDILinkError where missing.isAbsence {} catch { throw seen(error, at: request.site) }
+    }
+    return all
+  }
+
   @usableFromInline
   nonisolated(nonsending) func obtain<Dependency>(
     _ request: LookupRequest, with arguments: KeptArguments?
   ) async throws -> Dependency {
     let context = try context(requiredFor: "obtain", request)
     do {
-      let instance = try await Obtaining(context: context, request: request, arguments: arguments).run()
-      // `Obtaining` returns an instance of exactly this type.
+      let instance = try await Demand(context: context, request: request, arguments: arguments).obtain()
+      // It is of exactly this type.
       return unsafe instance.value(as: Dependency.self, isExact: true).unsafelyUnwrapped
     } catch { throw seen(error, at: request.site) }
   }
@@ -133,25 +164,16 @@ extension UDIOrigin {
 
 extension UDILinking {
   /// Does the same as ``obtain(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @_disfavoredOverload
   @preconcurrency @MainActor
   @_alwaysEmitIntoClient
   public func obtain<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
+    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
     if let found: Dependency = _origin.present(request) { return found }
     return try await _origin.obtain(request, with: nil)
-  }
-
-  /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_disfavoredOverload
-  @preconcurrency @MainActor
-  @_alwaysEmitIntoClient
-  public func obtain<Dependency>(
-    named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) async throws -> Dependency {
-    try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
   }
 
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`, where
@@ -183,5 +205,13 @@ extension UDILinking {
     try await _origin.obtain(
       LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)),
       with: KeptArguments(ArgumentPack(argument, repeat each more)))
+  }
+
+  /// Does the same as ``obtainAll(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor
+  public func obtainAll<Dependency>(
+    _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
+  ) async throws -> [Dependency] {
+    try await _origin.obtainAll(LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line)))
   }
 }

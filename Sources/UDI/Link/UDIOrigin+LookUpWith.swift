@@ -75,7 +75,7 @@ extension UDIContext {
   /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
   /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
   @inline(never)
-  fileprivate func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+  func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     let key = TypeToken.inlined(request.type).keyID(named: request.name)
     let answer = withNode { node in
       unsafe node.attempt(

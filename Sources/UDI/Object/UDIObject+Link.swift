@@ -66,21 +66,6 @@ extension UDIObject {
   ) -> Dependency? {
     lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
-
-  /// Looks up a dependency by its key, for immediate use.
-  ///
-  /// - Parameters:
-  ///   - key: The key that the dependency is registered under.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
-  @_alwaysEmitIntoClient
-  public func linkInLine<Dependency: Sendable>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Dependency? {
-    lookUp(Dependency.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
-  }
 }
 
 // MARK: - On the main actor, for types that are not Sendable
@@ -117,13 +102,5 @@ extension UDIObject {
     fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
     lookUp(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-  }
-
-  /// Does the same as ``linkInLine(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func linkInLine<Dependency>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Dependency? {
-    lookUp(Dependency.self, .mainActor, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 }

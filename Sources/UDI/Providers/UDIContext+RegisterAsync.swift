@@ -56,7 +56,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, factory.isolation, { context, _ in try await factory(context) }, onCreate, onClose)
+    return add(request, factory.isolation, { context, _, _ in try await factory(context) }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory that needs no context; see
@@ -91,7 +91,7 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, factory.isolation, parameters: [], { _, _ in try await factory() }, onCreate, onClose)
+    return add(request, factory.isolation, parameters: [], { _, _, _ in try await factory() }, onCreate, onClose)
   }
 
   /// Registers an asynchronous factory with arguments; see
@@ -126,7 +126,8 @@ extension UDIContext {
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    let make = { @Sendable (context: UDIContext, arguments: KeptArguments?) async throws -> Dependency? in
+    let make = {
+      @Sendable (context: UDIContext, arguments: KeptArguments?, _: [OwnedInstance?]) async throws -> Dependency? in
       guard let arguments else { throw ProviderFailure.nothing }
       let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
       return try await factory(context, pack.first, repeat each pack.more)
@@ -212,7 +213,7 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, factory, onCreate, onClose)
+    return addOnMainActor(request, { context, _ in try await factory(context) }, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
@@ -228,7 +229,7 @@ extension UDIContext {
     onClose: (@MainActor (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, parameters: [], { _ in try await factory() }, onCreate, onClose)
+    return addOnMainActor(request, parameters: [], { _, _ in try await factory() }, onCreate, onClose)
   }
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
@@ -280,7 +281,7 @@ extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
     _ request: borrowing RegisterRequest, parameters: [Any.Type]? = nil,
-    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
+    _ factory: @escaping @MainActor (UDIContext, [OwnedInstance?]) async throws -> Dependency?,
     _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
     _ onClose: (@MainActor (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -290,8 +291,12 @@ extension UDIContext {
       closures.value.1?(context, dependency)
     }
     let factory = AsyncFactory(
-      request, isolation: .mainActor, parameters: parameters, completion: onCreate == nil ? nil : completion,
-      function: { @MainActor context, _ in try await closures.value.0(context).map { Instance($0) } })
+      request, isolation: .mainActor, parameters: parameters,
+      reachOfParameters: parameters?.isEmpty == false ? .mainActor : nil,
+      completion: onCreate == nil ? nil : completion,
+      function: { @MainActor context, _, obtained in
+        try await closures.value.0(context, obtained).map { Instance($0) }
+      })
     return registerOnMainActor(factory, onClose)
   }
 
@@ -302,7 +307,7 @@ extension UDIContext {
   private func add<Dependency: Sendable>(
     _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
     parameters: [Any.Type]? = nil,
-    _ make: @escaping @Sendable (UDIContext, KeptArguments?) async throws -> Dependency?,
+    _ make: @escaping @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency?,
     _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
     _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
   ) -> UDIRegistration<Dependency> {
@@ -316,40 +321,19 @@ extension UDIContext {
     }
     let isolation = Isolation.of(actor, in: nil, at: request.site)
     let factory = AsyncFactory(
-      request, isolation: isolation, wanted: wanted, parameters: parameters, completion: completion,
-      function: { try await make.value($0, $1).map { Instance($0) } })
+      request, isolation: isolation, wanted: wanted, parameters: parameters,
+      reachOfParameters: parameters?.isEmpty == false ? .anywhere : nil, completion: completion,
+      function: { try await make.value($0, $1, $2).map { Instance($0) } })
     return register(factory, onClose)
-  }
-
-  /// Obtains the parameters of an initialiser, one after the other.
-  ///
-  /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
-  nonisolated(nonsending) fileprivate func obtainParameters(
-    _ types: [Any.Type], _ reach: UDIReach
-  ) async throws -> [Instance?] {
-    var instances: [Instance?] = []
-    let call = AsyncCall.current
-    let graph = call?.beginParameters() ?? Graph()
-    defer { call?.endParameters() }
-    for type in types {
-      let wrapped = wrappedType(of: type)
-      let obtaining = Obtaining(context: self, request: LookupRequest(wrapped ?? type, reach), graph: graph)
-      do { instances.append(try await obtaining.run()) } catch let missing as UDILinkError {
-        guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
-        instances.append(nil)
-      }
-    }
-    return instances
   }
 }
 
 /// Returns a factory that obtains the parameters of an initialiser and calls it.
 private func lookingUpParameters<Dependency: Sendable, First: Sendable, each More: Sendable>(
   of make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
-) -> @Sendable (UDIContext, KeptArguments?) async throws -> Dependency? {
-  { context, _ in
-    let parameters: ArgumentPack<First, repeat each More> =
-      try await pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .anywhere))
+) -> @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency? {
+  { _, _, obtained in
+    let parameters: ArgumentPack<First, repeat each More> = pack(obtained)
     return try await make(parameters.first, repeat each parameters.more)
   }
 }
@@ -360,7 +344,7 @@ private func lookingUpParameters<Dependency: Sendable, First: Sendable, each Mor
 @MainActor
 private func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency, _ site: UDICallSite
-) -> @MainActor (UDIContext) async throws -> Dependency? {
+) -> @MainActor (UDIContext, [OwnedInstance?]) async throws -> Dependency? {
   guard make.isolation === MainActor.shared else {
     fatalError(
       """
@@ -369,21 +353,12 @@ private func lookingUpParameters<Dependency, First, each More>(
       """)
   }
   let make = MainActorFunction(make)
-  return { context in
-    try await make.call(pack(context.obtainParameters(ArgumentPack<First, repeat each More>.types, .mainActor)))
-  }
+  return { _, obtained in try await make.call(pack(obtained)) }
 }
 
 /// Makes the parameters of an initialiser from the instances that were obtained for them.
-private func pack<First, each More>(_ instances: [Instance?]) -> ArgumentPack<First, repeat each More> {
+private func pack<First, each More>(_ instances: [OwnedInstance?]) -> ArgumentPack<First, repeat each More> {
   var rest = instances[...]
-  func next<Parameter>(_ type: Parameter.Type) -> Parameter {
-    let instance = rest.removeFirst()
-    // Each instance has exactly the type that was asked for, so neither cast can fail.
-    if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
-      return unsafe (optional.wrap(instance) as? Parameter).unsafelyUnwrapped
-    }
-    return unsafe (instance?.value(as: type, isExact: true)).unsafelyUnwrapped
-  }
-  return ArgumentPack(next(First.self), repeat next((each More).self))
+  return ArgumentPack(
+    parameter(First.self, rest.removeFirst()), repeat parameter((each More).self, rest.removeFirst()))
 }

@@ -135,20 +135,18 @@ extension FactoryFunction {
       // A check asks only for the types.
       if thread.read({ $0.listed != nil }) {
         thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
-        throw ProviderFailure.nothing
+        return nil
       }
-      // While `obtain` is looking something up, parameters that have been looked up are kept in case another one is
-      // missing.
-      let found = thread.read { $0.foundParameters() }
+      let obtained = thread.read { $0.takeParameters() }
       func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
         position += 1
-        guard let found else { return try context.parameter(type, at: position, reach) }
-        return try context.parameter(type, at: position, reach, among: found)
+        if let obtained { return UDI.parameter(type, obtained[position - 1]) }
+        return try context.parameter(type, at: position, reach)
       }
       let first = try next(First.self)
       return try make(first, repeat try next((each More).self))
     }
-    looksUpParameters = true
+    reachOfParameters = reach
   }
 }
 
@@ -162,25 +160,6 @@ extension UDIContext {
     do {
       return TypeToken.of(type).holdsReferences ? try reference(type, reach) : try value(type, reach)
     } catch let missing as UDILinkError { throw missing.asked(asParameter: position) }
-  }
-
-  /// Looks up a parameter for `obtain`, unless an earlier attempt has done so.
-  ///
-  /// - Parameter found: The parameters that have been looked up, from the first on. The new one is added.
-  @inline(never)
-  fileprivate func parameter<Parameter>(
-    _ type: Parameter.Type, at position: Int, _ reach: UDIReach, among found: FoundParameters
-  ) throws -> Parameter {
-    if let old = found.parameters.dropFirst(position - 1).first?.value.value(as: type, isExact: false) { return old }
-    found.parameters.removeSubrange(min(position - 1, found.parameters.count)...)
-    do {
-      let new = try parameter(type, at: position, reach)
-      found.parameters.append(OwnedInstance(Instance(new), reach))
-      return new
-    } catch {
-      Resolution.current.read { $0.note(found) }
-      throw error
-    }
   }
 
   // The next two functions are separate and not inlined, because only the second one needs the metadata of an optional,
@@ -207,13 +186,7 @@ extension UDIContext {
   private func value<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
     if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
-      let misses = Resolution.current.read { unsafe $0.asyncMisses }
-      if let found = optional.lookUp(from: self, reach) as? Parameter {
-        // If an asynchronous factory could still make the dependency, it is not missing, and the initialiser must not
-        // get nil.
-        if Resolution.current.read({ unsafe $0.asyncMisses }) == misses { return found }
-        return try optional.require(from: self, reach) as? Parameter ?? found
-      }
+      return try optional.find(from: self, reach) as! Parameter
     }
     return try lookUpOrThrow(type, reach, named: nil, search: nil)
   }
@@ -230,8 +203,8 @@ protocol AnyOptional: SendableMetatype {
   static var wrapped: Any.Type { get }
   /// Converts an instance of the wrapped type, or nil, to the optional.
   static func wrap(_ instance: Instance?) -> Self
-  static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Self
-  static func require(from context: UDIContext, _ reach: UDIReach) throws -> Self
+  /// Looks up the wrapped type; nil if there is no such dependency.
+  static func find(from context: UDIContext, _ reach: UDIReach) throws -> Self
   /// What the optional wraps; nil if it is nil.
   var wrappedValue: Any? { get }
 }
@@ -239,11 +212,11 @@ protocol AnyOptional: SendableMetatype {
 extension Optional: AnyOptional {
   static var wrapped: Any.Type { Wrapped.self }
   static func wrap(_ instance: Instance?) -> Wrapped? { instance?.value(as: Wrapped.self, isExact: true) }
-  static func lookUp(from context: UDIContext, _ reach: UDIReach) -> Wrapped? {
-    context.lookUp(Wrapped.self, reach, named: nil, search: nil)
-  }
-  static func require(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
-    try context.lookUpOrThrow(Wrapped.self, reach, named: nil, search: nil)
+  static func find(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
+    let request = LookupRequest(Wrapped.self, reach)
+    do { return try context.provided(request, with: nil) } catch ProviderFailure.nothing, ProviderFailure.returnedNil {
+      return nil
+    } catch { throw context.explained(error, request) }
   }
   var wrappedValue: Any? { self }
 }

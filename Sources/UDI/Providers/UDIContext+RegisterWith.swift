@@ -1,8 +1,5 @@
 /// Registering providers whose factories take arguments.
 extension UDIContext {
-  // The forms with and without `onCreate` are separate, because Swift 6.3 cannot unwrap an optional function with a
-  // parameter pack.
-
   /// Registers a factory with arguments.
   ///
   /// ```swift
@@ -33,45 +30,7 @@ extension UDIContext {
   ///     context that one of its own factories captures is never released. If the factory returns nil, `link` returns
   ///     nil, and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports
   ///     the error, and `require` throws it.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
-  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @discardableResult
-  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    @_inheritActorContext _ factory:
-      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
-  ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory, onCreate: nil), onClose)
-  }
-
-  /// Registers a factory with arguments, and a closure that is called after an instance has been made; see
-  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
-  ///
-  /// - Parameters:
-  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
-  ///     factory's result determines it.
-  ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
-  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
-  ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. The factory is given a context and the arguments that follow `with:` in the
-  ///     lookup.
-  ///   - onCreate: Called at the end of the outermost link, with the same arguments, when everything that the link made
-  ///     can be looked up.
+  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up.
   ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
@@ -85,13 +44,11 @@ extension UDIContext {
     fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    @_inheritActorContext onCreate:
-      @escaping @Sendable @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
+    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    let onCreate = IsolatedFunction(onCreate)
-    return register(Factory(request, factory, onCreate: onCreate), onClose)
+    return register(Factory(request, factory, onCreate), onClose)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -99,8 +56,8 @@ extension UDIContext {
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
-  /// actor, for a dependency or an argument that is not `Sendable`.
+  /// Registers a factory with arguments on the main actor, for a type or arguments that are not `Sendable`. In all
+  /// other respects, this form does the same as the one for `Sendable` types.
   @preconcurrency @MainActor
   @discardableResult
   public func register<Dependency, First, each More>(
@@ -108,27 +65,10 @@ extension UDIContext {
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
     fileID: StaticString = #fileID, line: UInt = #line,
     _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
+    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
     onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return registerOnMainActor(Factory(request, factory, onCreate: nil), onClose)
-  }
-
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onClose:)`` on the main
-  /// actor, for a dependency or an argument that is not `Sendable`, with a closure that is called after an instance has
-  /// been made.
-  @preconcurrency @MainActor
-  @discardableResult
-  public func register<Dependency, First, each More>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    onCreate: @escaping @isolated(any) (UDIContext, Dependency, First, repeat each More) -> Void,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
-  ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    let onCreate = IsolatedFunction(onCreate)
-    return registerOnMainActor(Factory(request, factory, onCreate: onCreate), onClose)
+    return registerOnMainActor(Factory(request, factory, onCreate), onClose)
   }
 }

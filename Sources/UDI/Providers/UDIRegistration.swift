@@ -152,7 +152,7 @@ extension UDIContext {
   /// Lists the registrations under the given type, whatever their names, without making any instance.
   ///
   /// ```swift
-  /// let fast = context.registrations(of: (any Codec).self, where: { (speed: Speed) in speed > .slow })
+  /// let fast = context.registrations(of: (any Codec).self).filter { $0.metadata as? Speed == .high }
   /// ```
   ///
   /// - Parameters:
@@ -193,50 +193,6 @@ extension UDIContext {
       return found.map { UDIRegistration(entry: $0, askedReach: reach) }
     }
   }
-
-  /// Lists those registrations under the given type whose metadata satisfies a predicate, without making any instance.
-  /// Registrations whose metadata does not have the type of the predicate's parameter are left out.
-  ///
-  /// - Parameters:
-  ///   - type: The type that the dependencies are registered under.
-  ///   - search: The direction to take; by default this context's.
-  ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
-  ///     parameter.
-  /// - Returns: The live bindings and the providers whose metadata satisfies the predicate, in search order.
-  /// - Throws: The error that `predicate` throws.
-  /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
-  public func registrations<Dependency: Sendable, Metadata: Sendable, Failure: Error>(
-    of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
-  ) throws(Failure) -> [UDIRegistration<Dependency>] {
-    try filter(registrations(of: type, search, .anywhere), predicate)
-  }
-
-  /// For a type that is not `Sendable`, lists the registrations whose metadata satisfies a predicate. This form does
-  /// the same as the one for `Sendable` types and, like that one, can be called from anywhere.
-  ///
-  /// - Parameters:
-  ///   - type: The type that the dependencies are registered under.
-  ///   - search: The direction to take; by default this context's.
-  ///   - predicate: Called with each registration's metadata, if the metadata has the type of the predicate's
-  ///     parameter.
-  /// - Returns: The live bindings and the providers whose metadata satisfies the predicate, in search order.
-  /// - Throws: The error that `predicate` throws.
-  /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
-  public func registrations<Dependency, Metadata: Sendable, Failure: Error>(
-    of type: Dependency.Type, search: UDISearch? = nil, where predicate: (Metadata) throws(Failure) -> Bool
-  ) throws(Failure) -> [UDIRegistration<Dependency>] {
-    try filter(registrations(of: type, search, .mainActor), predicate)
-  }
-
-  private func filter<Dependency, Metadata: Sendable, Failure: Error>(
-    _ all: [UDIRegistration<Dependency>], _ predicate: (Metadata) throws(Failure) -> Bool
-  ) throws(Failure) -> [UDIRegistration<Dependency>] {
-    var found: [UDIRegistration<Dependency>] = []
-    for registration in all {
-      if let metadata = registration.metadata as? Metadata, try predicate(metadata) { found.append(registration) }
-    }
-    return found
-  }
 }
 
 extension UDIRegistration where Dependency: Sendable {
@@ -245,6 +201,14 @@ extension UDIRegistration where Dependency: Sendable {
   /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
   ///   if it cannot be made.
   public func link() -> Dependency? { give(.anywhere) }
+
+  /// Obtains the dependency of this registration, even if a lookup would find a different one. If it has to be made,
+  /// the call waits for that, as ``UDILinking/obtain(_:named:search:fileID:line:)`` does.
+  ///
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes.
+  /// - Throws: ``UDILinkError`` if there no longer is one, or if it cannot be made; `CancellationError` if the current
+  ///   task is cancelled while it waits; or the error that the factory throws.
+  nonisolated(nonsending) public func obtain() async throws -> Dependency { try await obtain(.anywhere) }
 }
 
 extension UDIRegistration {
@@ -254,6 +218,22 @@ extension UDIRegistration {
   ///   if it cannot be made.
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
+
+  /// Obtains the dependency of this registration, which need not be `Sendable`, on the main actor. In all other
+  /// respects, this form does the same as the one for `Sendable` types.
+  @preconcurrency @MainActor
+  public func obtain() async throws -> Dependency { try await obtain(.mainActor) }
+
+  nonisolated(nonsending) private func obtain(_ reach: UDIReach) async throws -> Dependency {
+    let request = LookupRequest(Dependency.self, reach, named: entry.key.name, search: .local)
+    if entry is Provider, let context {
+      let instance = try await Demand(context: context, request: request).obtain(entry: entry)
+      if let dependency = instance?.value(as: Dependency.self, isExact: true) { return dependency }
+    } else if let bound = give(reach) {
+      return bound
+    }
+    throw UDILinkError(UDIExplanation(Dependency.self, named: entry.key.name, search: .local, cause: .notRegistered))
+  }
 
   private func give(_ reach: UDIReach) -> Dependency? {
     reach.assertIsolation(Dependency.self)

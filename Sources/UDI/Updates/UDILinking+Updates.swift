@@ -145,8 +145,9 @@ extension UDIOrigin {
     _ request: LookupRequest, within limit: Duration?, _ clock: any Clock<Duration>
   ) async throws -> Dependency {
     let context = try context(requiredFor: "linkWhenAvailable", request)
-    // If this lookup fails, the watcher repeats it and reports the error.
-    if let found: Dependency = try? context.provided(request, with: nil) { return found }
+    if let found = try? Demand(context: context, request: request).find().present?.value(as: Dependency.self) {
+      return found
+    }
     let consumer = Consumer(context, request)
     let timer = limit.map { consumer.watcher.expire(after: $0, clock) }
     defer { timer?.cancel() }

@@ -41,7 +41,7 @@ import UDITesting
       member.link(&found)
       return found == nil && member.linkInLine(SendableLocal.self) == nil && member.linkAll(SendableLocal.self).isEmpty
         && (try? member.require(SendableLocal.self)) == nil
-        && member.linkInLine(UDIKey<SendableLocal>()) == nil
+        && member.link(UDIKey<SendableLocal>()) == nil
     }
     #expect(missed && wrapped.local == nil && wrapped.inLine == nil && wrapped.weakly == nil)
     #expect(member.linkInLine((any Local).self) === counter)

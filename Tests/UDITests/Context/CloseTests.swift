@@ -93,8 +93,8 @@ import UDI
     }
     context.register((any Beta).self, lifetime: UDILifetime("own")) { (_, label: String) in
       Made(label)
-    } onCreate: { _, _, label in
-      journal.add("created \(label)")
+    } onCreate: { _, beta in
+      journal.add("created \((beta as? Made)?.label ?? "")")
     } onClose: {
       journal.add(($0 as? Made)?.label ?? "")
     }

@@ -109,12 +109,6 @@ private actor Desk: UDIFinalObject {
     },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Service).self, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Domestic).self, search: $1).isEmpty },
-    Way("UDIContext.registrations(of:search:where:)") {
-      !$0.registrations(of: (any Service).self, search: $1) { (_: Int) in true }.isEmpty
-    },
-    Way("UDIContext.registrations(of:search:where:)") {
-      !$0.registrations(of: (any Domestic).self, search: $1) { (_: Int) in true }.isEmpty
-    },
   ]
 
   nonisolated private static let making = [
@@ -178,6 +172,12 @@ private actor Desk: UDIFinalObject {
   ]
 
   nonisolated private static let waiting = [
+    Way("UDILinking.obtainAll(_:search:fileID:line:)") {
+      (try? await $0.obtainAll((any Service).self, search: $1))?.isEmpty == false
+    },
+    Way("UDILinking.obtainAll(_:search:fileID:line:)") {
+      (try? await $0.obtainAll((any Domestic).self, search: $1))?.isEmpty == false
+    },
     Way("UDILinking.obtain(_:named:search:fileID:line:)") {
       (try? await $0.obtain((any Service).self, search: $1)) != nil
     },
@@ -266,8 +266,6 @@ private actor Desk: UDIFinalObject {
   nonisolated private static let explaining = [
     Way("UDILinking.explain(_:named:search:with:)") { isFound($0.explain((any Service).self, search: $1)) },
     Way("UDILinking.explain(_:named:search:with:)") { isFound($0.explain((any Domestic).self, search: $1)) },
-    Way("UDILinking.explain(_:search:)") { isFound($0.explain(UDIKey((any Service).self), search: $1)) },
-    Way("UDILinking.explain(_:search:)") { isFound($0.explain(UDIKey((any Domestic).self), search: $1)) },
     Way("UDILinking.explain(_:named:search:with:)") {
       isFound($0.explain((any Service).self, named: withNumber, search: $1, with: 1))
     },
@@ -302,12 +300,6 @@ private actor Desk: UDIFinalObject {
     },
     Way("UDIObject.linkInLine(_:named:search:fileID:line:)") {
       Asker().attached(to: $0).linkInLine((any Domestic).self, search: $1) != nil
-    },
-    Way("UDIObject.linkInLine(_:search:fileID:line:)") {
-      Asker().attached(to: $0).linkInLine(UDIKey((any Service).self), search: $1) != nil
-    },
-    Way("UDIObject.linkInLine(_:search:fileID:line:)") {
-      Asker().attached(to: $0).linkInLine(UDIKey((any Domestic).self), search: $1) != nil
     },
     Way("UDILinking.linkAll(_:search:fileID:line:)") {
       !Asker().attached(to: $0).linkAll((any Service).self, search: $1).isEmpty
@@ -391,6 +383,12 @@ private actor Desk: UDIFinalObject {
   ]
 
   nonisolated private static let objectsWaiting = [
+    Way("UDILinking.obtainAll(_:search:fileID:line:)") {
+      (try? await Asker().attached(to: $0).obtainAll((any Service).self, search: $1))?.isEmpty == false
+    },
+    Way("UDILinking.obtainAll(_:search:fileID:line:)") {
+      (try? await Asker().attached(to: $0).obtainAll((any Domestic).self, search: $1))?.isEmpty == false
+    },
     Way("UDILinking.obtain(_:named:search:fileID:line:)") { context, search in
       let asker = Asker().attached(to: context)
       return (try? await asker.obtain((any Service).self, search: search)) != nil
@@ -508,12 +506,6 @@ private actor Desk: UDIFinalObject {
     },
     Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Domestic).self, search: $1))
-    },
-    Way("UDILinking.explain(_:search:)") {
-      isFound(Asker().attached(to: $0).explain(UDIKey((any Service).self), search: $1))
-    },
-    Way("UDILinking.explain(_:search:)") {
-      isFound(Asker().attached(to: $0).explain(UDIKey((any Domestic).self), search: $1))
     },
     Way("UDILinking.explain(_:named:search:with:)") {
       isFound(Asker().attached(to: $0).explain((any Service).self, named: withNumber, search: $1, with: 1))

@@ -139,25 +139,6 @@ struct ExplainTests {
     #expect(place.finding.typeName == "UDITests.Other")
   }
 
-  @Test("By a key")
-  func key() throws {
-    final class Unsendable {}
-    let key = UDIKey<any Service>(named: "main")
-    let (service, member) = (Plain(), Member().attached(to: root))
-    root.bind(service, as: (any Service).self, named: "main")
-    for explanation in [root.explain(key), member.explain(key)] {
-      #expect(explanation == root.explain((any Service).self, named: "main"))
-      guard case .found = explanation.cause else {
-        Issue.record("\(explanation)")
-        return
-      }
-    }
-    #expect(root.explain(key, search: .ancestors).search == .ancestors)
-    #expect(member.explain(key, search: .ancestors).search == .ancestors)
-    let other = UDIKey<Unsendable>()
-    #expect(root.explain(other).cause == .notRegistered && member.explain(other).cause == .notRegistered)
-  }
-
   @Test("Never registered")
   func notRegistered() {
     #expect(firstLine(of: shop.explain((any Service).self)) == "No UDITests.Service is registered in this tree.")

@@ -127,7 +127,7 @@ struct ObserverTests {
   func asynchronous() async throws {
     let log = Log()
     root.register((any Beta).self, lifetime: .context) { _ async throws -> any Beta in Made() }
-    root.register((any Alpha).self) { Made(parts: [try $0.require((any Beta).self)]) }
+    root.register((any Alpha).self, using: { (beta: any Beta) in Made(parts: [beta]) })
     root.register((any Gamma).self) { context async throws -> any Gamma in
       Made(parts: [try await context.obtain((any Alpha).self)])
     }

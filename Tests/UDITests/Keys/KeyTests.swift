@@ -38,11 +38,11 @@ extension UDIKey<any Errand> {
     let service = Plain()
     context.bind(service, as: (any Service).self)
     context.register((any Service).self, named: "backup", lifetime: .context) { Plain("backup") }
-    #expect(context.link(.service) === service && member.linkInLine(.service) === service)
+    #expect(context.link(.service) === service && member.link(.service) === service)
     #expect(try context.require(.service) === service && member.require(.service) === service)
     #expect(try context.require(.service, search: .local) === service)
     let backup = try context.require(.backup)
-    #expect(backup !== service && member.linkInLine(.backup, search: .local) === backup)
+    #expect(backup !== service && member.link(.backup, search: .local) === backup)
     #expect(context.unregister(.backup) && context.link(.backup) == nil)
     #expect(throws: UDILinkError.self) { try member.require(.backup) }
   }
@@ -52,7 +52,7 @@ extension UDIKey<any Errand> {
     let member = Member().attached(to: context)
     let errand = Shopping()
     context.bind(errand, as: (any Errand).self)
-    #expect(context.link(.errand) === errand && member.linkInLine(.errand) === errand)
+    #expect(context.link(.errand) === errand && member.link(.errand) === errand)
     #expect(try context.require(.errand) === errand && member.require(.errand) === errand)
   }
 
@@ -265,7 +265,7 @@ extension UDIKey<any Errand> {
         #expect(context.link((any Service).self, named: same) === service && context.link(key) === service)
       }
       for object in [member, below] {
-        #expect(object.linkInLine((any Service).self, named: same) === service && object.linkInLine(key) === service)
+        #expect(object.linkInLine((any Service).self, named: same) === service && object.link(key) === service)
       }
       #expect(root.link((any Other).self, named: same) == nil, "another type")
       #expect(leaf.link((any Service).self, named: same, search: .descendants) == nil)

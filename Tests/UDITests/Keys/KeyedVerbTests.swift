@@ -32,34 +32,34 @@ private final class Screen: UDIFinalObject {
 
   @Test func whatIsOfferedUnderAKeyIsFoundUnderIt() async throws {
     let line = #line + 1
-    let registration = context.register(.service, lifetime: .context) { Server() }
+    let registration = context.register((any Serving).self, lifetime: .context) { Server() }
     #expect(registration.key == .service && registration.line == line)
     let backup = Server()
-    context.provide(backup, as: .backup)
+    context.provide(backup, as: (any Serving).self, named: UDIKey.backup.name)
     let screen = Screen().attached(to: context)
     #expect(screen.backup === backup && screen.service === context.link(.service) && screen.service != nil)
-    context.register(.backup, replaces: false) { _ in Server() }
+    context.register((any Serving).self, named: UDIKey.backup.name, replaces: false) { _ in Server() }
     #expect(context.link(.backup) === backup)
     let bound = Server()
-    context.bind(bound, as: .service)
+    context.bind(bound, as: (any Serving).self)
     #expect(context.link(.service) === bound)
     let other = Server()
-    screen.bind(other, as: .service)
+    screen.bind(other, as: (any Serving).self)
     var updates = context.updates(of: .service).makeAsyncIterator()
     #expect(await updates.next() as? Server === other)
   }
 
   @MainActor @Test func onTheMainActorWhatIsNotSendable() async {
-    context.register(.painter, lifetime: .context) { Painter() }
+    context.register((any Painting).self, named: UDIKey.painter.name, lifetime: .context) { Painter() }
     let canvas = Canvas().attached(to: context)
     #expect(canvas.painter === canvas.other)
-    context.register(.painter, replaces: true) { _ in Painter() }
+    context.register((any Painting).self, named: UDIKey.painter.name, replaces: true) { _ in Painter() }
     #expect(canvas.painter !== canvas.other)
     let painter = Painter()
-    context.provide(painter, as: .painter, replaces: true)
+    context.provide(painter, as: (any Painting).self, named: UDIKey.painter.name, replaces: true)
     #expect(canvas.other === painter)
     let bound = Painter()
-    context.bind(bound, as: .painter)
+    context.bind(bound, as: (any Painting).self, named: UDIKey.painter.name)
     var updates = context.updates(of: .painter).makeAsyncIterator()
     #expect(await updates.next() as? Painter === bound)
   }

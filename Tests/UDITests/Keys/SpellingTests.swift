@@ -1,5 +1,4 @@
 import Testing
-
 import UDIInspector
 
 @testable import UDI

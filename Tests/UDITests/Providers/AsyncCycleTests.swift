@@ -106,7 +106,33 @@ import Testing
       return Made()
     }
     #expect(await cycle { _ = try await context.obtain((any Alpha).self) } == ["Alpha", "Beta", "Alpha"])
-    #expect(await cycle { _ = try await context.obtain((any Beta).self) } == ["Alpha", "Beta", "Alpha"])
+    // The closure itself does not wait for what is not made yet.
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain((any Beta).self) }
+    if case .asynchronous? = error?.cause {} else { Issue.record("\(error?.description ?? "no error")") }
+  }
+
+  @Test(arguments: [UDILifetime.unique, .graph, .weak, .context], [UDILifetime.unique, .graph, .weak, .context])
+  func overAnInitialiser(_ one: UDILifetime, _ other: UDILifetime) async {
+    context.register((any Alpha).self, lifetime: one) { context in
+      _ = try await context.obtain((any Beta).self)
+      return Made()
+    }
+    context.register((any Beta).self, lifetime: other, using: { (alpha: any Alpha) in Made(parts: [alpha]) })
+    for path in [
+      await cycle { _ = try await context.obtain((any Alpha).self) },
+      await cycle { _ = try await context.obtain((any Beta).self) },
+    ] {
+      #expect(path == ["Alpha", "Beta", "Alpha"] || path == ["Beta", "Alpha", "Beta"], "\(path ?? [])")
+    }
+  }
+
+  @Test func overTwoInitialisersInTwoTasks() async {
+    context.register((any Alpha).self, lifetime: .context, using: { (beta: any Beta) in Made(parts: [beta]) })
+    context.register((any Beta).self, lifetime: .context, using: { @MainActor (gamma: any Gamma) in Made() })
+    context.register((any Gamma).self, lifetime: .context, using: { (alpha: any Alpha) in Made(parts: [alpha]) })
+    async let one = cycle { _ = try await context.obtain((any Alpha).self) }
+    async let other = cycle { _ = try await context.obtain((any Gamma).self) }
+    for path in await [one, other] { #expect(path?.count == 4 && path?.first == path?.last, "\(path ?? [])") }
   }
 
   /// The asynchronous factory looks up synchronously.

@@ -152,7 +152,8 @@ import UDI
     context.register((any Alpha).self) { (_, number: Int) in
       linked.add()
       return Made("\(number)")
-    } onCreate: { context, _, number in
+    } onCreate: { context, alpha in
+      let number = Int((alpha as? Made)?.label ?? "") ?? 0
       do { _ = try context.require((any Alpha).self, with: max(number - 1, 0)) } catch {
         journal.add((error as? UDILinkError)?.isCycle == true ? "cycle at \(number)" : "\(error)")
       }
@@ -292,8 +293,8 @@ import UDI
     context.register((any Alpha).self) { (_, number: Int) in
       made.add()
       return number < 1000 ? Made("\(number)") : nil
-    } onCreate: { context, _, number in
-      _ = context.link((any Alpha).self, with: number + 1)
+    } onCreate: { context, alpha in
+      _ = context.link((any Alpha).self, with: (Int((alpha as? Made)?.label ?? "") ?? 0) + 1)
     }
     let (_, misuse) = MisuseLog.during { context.link((any Alpha).self, with: 0) }
     #expect(made.count < 500 && misuse.map(\.kind) == [.notMade])
@@ -302,8 +303,8 @@ import UDI
     context.register((any Beta).self) { (_, number: Int) in
       again.add()
       return again.count < 1000 ? Made("\(number)") : nil
-    } onCreate: { context, _, number in
-      _ = context.link((any Beta).self, with: 1 - number)
+    } onCreate: { context, beta in
+      _ = context.link((any Beta).self, with: 1 - (Int((beta as? Made)?.label ?? "") ?? 0))
     }
     let (_, others) = MisuseLog.during { context.link((any Beta).self, with: 0) }
     #expect(again.count == 2 && others.map(\.kind) == [.notMade])

@@ -178,9 +178,9 @@ private final class Mortal {
       context.register(Safe.self, named: "two") { (_, number: Int, more: Int) in Safe(number + more) }
       context.register(Safe.self, named: "completed") { (_, number: Int) in
         Safe(number)
-      } onCreate: { (_, _, number: Int) in
+      } onCreate: { (_, safe: Safe) in
         Vault.preconditionIsolated()
-        #expect(number == 3)
+        #expect(safe.number == 3)
       }
     }
   }

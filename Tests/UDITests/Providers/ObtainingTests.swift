@@ -3,7 +3,7 @@ import Testing
 
 @testable import UDI
 
-/// How `obtain` makes what synchronous factories lack: which factories run again, and how often.
+/// A factory is called once for each instance that it makes, whatever `obtain` has to wait for.
 @Suite(.unlessItHangs, .silent) struct ObtainingTests {
   let context = UDIContext(tag: "context")
 
@@ -30,95 +30,161 @@ import Testing
     return made
   }
 
-  // MARK: - Factories
+  // MARK: - Closures
 
-  @Test(arguments: [1, 300]) func aFactoryRunsAgainAsLongAsSomethingWasMade(_ count: Int) async throws {
-    let (made, runs) = (registerParts(count), Tally())
-    context.register(Whole.self, lifetime: .context) { context in
-      runs.add()
-      return Whole(try (0..<count).map { try context.require(Part.self, named: UDIName($0)) })
-    }
-    #expect(try await context.obtain(Whole.self).parts.count == count)
-    #expect(made.count == count && runs.count == count + 1)
-  }
+  /// How a closure looks up what it needs.
+  enum Verb: CaseIterable { case require, link, linkAll }
 
-  @Test func withOtherArgumentsEachTimeToo() async throws {
-    context.register(Part.self, lifetime: .context) { (_, _: Int) async in Part() }
-    context.register(Whole.self, lifetime: .context) { context in
-      Whole(try (0..<300).map { try context.require(Part.self, with: $0) })
-    }
-    #expect(try await context.obtain(Whole.self).parts.count == 300)
-  }
-
-  /// Of factories that run inside one another, only the innermost runs again before its instance is made.
-  @Test func onlyTheInnermostRunsAgain() async throws {
-    _ = registerParts(20)
-    let (inner, outer) = (Tally(), Tally())
-    context.register(Whole.self, named: "inner", lifetime: .context) { context in
-      inner.add()
-      return Whole(try (0..<20).map { try context.require(Part.self, named: UDIName($0)) })
-    }
-    context.register(Whole.self, named: "middle") { context in
-      Whole(whole: try context.require(Whole.self, named: "inner"))
-    }
-    context.register(Whole.self, lifetime: .context) { context in
-      outer.add()
-      return Whole(whole: try context.require(Whole.self, named: "middle"))
-    }
-    #expect(try await context.obtain(Whole.self).parts.count == 20)
-    #expect(inner.count == 21 && outer.count == 2)
-  }
-
-  @Test func aServiceForEachOfManyParts() async throws {
-    _ = registerParts(250)
-    for number in 0..<250 {
-      context.register(Whole.self, named: UDIName(number), lifetime: .context) { context in
-        Whole(part: try context.require(Part.self, named: UDIName(number)))
+  private func registerWhole(_ verb: Verb, _ lifetime: UDILifetime) -> Tally {
+    let calls = Tally()
+    context.register(Whole.self, lifetime: lifetime) { context in
+      calls.add()
+      switch verb {
+      case .require: return Whole(part: try context.require(Part.self, named: UDIName(0)))
+      case .link: return Whole([context.link(Part.self, named: UDIName(0))].compactMap(\.self))
+      case .linkAll: return Whole(context.linkAll(Part.self))
       }
     }
-    context.register(Whole.self, lifetime: .context) { context in
-      Whole(try (0..<250).flatMap { try context.require(Whole.self, named: UDIName($0)).parts })
-    }
-    #expect(try await context.obtain(Whole.self).parts.count == 250)
+    return calls
   }
 
-  /// The factory that asked can do without the one that fails.
-  @Test func anInnerFactoryThatFails() async throws {
-    context.register(Part.self, lifetime: .context) { () async in Part() }
-    context.register(Whole.self, named: "inner", lifetime: .context) { context in
-      _ = try context.require(Part.self)
-      throw OutOfOrder()
+  /// A closure is called once, and what it lacks then is an error that says what to change.
+  @Test(arguments: Verb.allCases, [UDILifetime.unique, .graph, .weak, .context])
+  func aClosureThatLacksSomethingAsynchronous(_ verb: Verb, _ lifetime: UDILifetime) async throws {
+    let made = registerParts(1)
+    let calls = registerWhole(verb, lifetime)
+    let (error, misuses) = await MisuseLog.during {
+      await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
     }
-    context.register(Whole.self) { context in
-      do { return Whole(whole: try context.require(Whole.self, named: "inner")) } catch is OutOfOrder {
-        return Whole([])
-      }
+    #expect(calls.count == 1 && made.count == 0 && misuses.isEmpty)
+    #expect(error?.cause == .asynchronous(nil) && error?.chain.map(\.kind) == [.provider, .missing])
+    let text = error?.description ?? ""
+    let closure = try #require(error?.chain.first)
+    #expect(closure.line != nil && text.contains("Change the registration of \(closure)"), "\(text)")
+    for word in ["`using:`", "`context.obtain()`", "`obtainAll`"] { #expect(text.contains(word), "\(text)") }
+    #expect(!text.contains("Await `obtain`"), "\(text)")
+    // Once it is made, the closure finds it.
+    _ = try await context.obtain(Part.self, named: UDIName(0))
+    #expect(try await context.obtain(Whole.self).parts.count == 1)
+    #expect(calls.count == 2 && made.count == 1)
+  }
+
+  /// A synchronous lookup does without what it cannot wait for, and reports that.
+  @Test func withoutObtainAClosureDoesWithout() throws {
+    _ = registerParts(1)
+    let calls = registerWhole(.linkAll, .context)
+    let (whole, misuses) = MisuseLog.during { context.link(Whole.self) }
+    #expect(whole?.parts.isEmpty == true && misuses.map(\.kind) == [.notMade] && calls.count == 1)
+  }
+
+  /// Whatever the closure does then: it has not got what `obtain` would make.
+  @Test func aClosureThatReturnsNilOrThrowsForWantOfIt() async throws {
+    _ = registerParts(1)
+    context.register(Whole.self) { context in context.link(Part.self, named: UDIName(0)).map { Whole(part: $0) } }
+    context.register(Plain.self) { context in
+      guard context.link(Part.self, named: UDIName(0)) != nil else { throw OutOfOrder() }
+      return Plain()
+    }
+    for error in [
+      await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) },
+      await #expect(throws: UDILinkError.self) { try await context.obtain(Plain.self) },
+    ] { #expect(error?.cause == .asynchronous(nil)) }
+  }
+
+  /// Who catches the error of `require` does without on purpose.
+  @Test func aClosureThatCatchesTheError() async throws {
+    _ = registerParts(1)
+    context.register(Whole.self, named: "inner", lifetime: .context) { context in
+      Whole(part: try context.require(Part.self, named: UDIName(0)))
+    }
+    context.register(Whole.self, lifetime: .context) { context in
+      (try? context.require(Whole.self, named: "inner")) ?? Whole([])
     }
     #expect(try await context.obtain(Whole.self).parts.isEmpty)
   }
 
-  /// What `obtain` makes is missed only for a moment, so it is not explained at length.
-  @Test func whatIsMadeNextIsNotExplained() async throws {
-    context.register(Part.self, lifetime: .context) { () async in Part() }
-    let missed = Locked<[UDILinkError]>([])
-    context.register(Whole.self) { context in
-      do { return Whole(part: try context.require(Part.self)) } catch let error as UDILinkError {
-        missed.withLock { $0.append(error) }
-        throw error
-      }
+  /// Each closure runs once, and the error names the innermost one, which is to be changed.
+  @Test(arguments: [false, true]) func closuresInsideOneAnother(_ links: Bool) async throws {
+    _ = registerParts(1)
+    let (inner, outer) = (Tally(), Tally())
+    context.register(Whole.self, named: "inner", lifetime: .context) { context in
+      inner.add()
+      return Whole(context.linkAll(Part.self))
     }
-    _ = try await context.obtain(Whole.self)
-    let error = missed.withLock(\.self).first
-    #expect(missed.withLock(\.count) == 1 && error?.cause == .asynchronous(nil))
-    #expect(error?.explanation.contexts.isEmpty == true && error?.chain.last?.line != nil)
-    // Without `obtain`, it is.
-    context.reset()
-    #expect(throws: UDILinkError.self) { try context.require(Whole.self) }
-    #expect(missed.withLock(\.last)?.explanation.contexts.isEmpty == false)
+    context.register(Whole.self, lifetime: .context) { context in
+      outer.add()
+      if links { return context.link(Whole.self, named: "inner") ?? Whole([]) }
+      return Whole(whole: try context.require(Whole.self, named: "inner"))
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
+    #expect(error?.chain.map(\.name) == [nil, "inner", "Swift.Int 0"])
+    #expect(error?.advice?.contains(#"Change the registration of \#(describeType(Whole.self)) named "inner""#) == true)
+    #expect(inner.count == 1 && outer.count == 1)
+    #expect(context.explain(Whole.self).description.contains("failed"))
   }
 
-  /// If nothing is made, the factories that missed it count as failed.
-  @Test func whatStaysMissing() async throws {
+  /// What one closure has missed is not held against another one inside it.
+  @Test func whatAnOuterClosureHasMissed() async throws {
+    _ = registerParts(1)
+    let inner = Tally()
+    context.register(Plain.self, lifetime: .context) { context in
+      inner.add()
+      return Plain((try? context.require(Part.self, named: UDIName(0))) == nil ? "without" : "with")
+    }
+    context.register(Whole.self) { context in
+      let part = context.link(Part.self, named: UDIName(0))
+      return Whole(context.link(Plain.self)?.label == "without" ? [part].compactMap(\.self) : [Part()])
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
+    #expect(error?.chain.count == 2 && error?.chain.first?.typeName.hasSuffix("Whole") == true)
+    #expect(context.link(Plain.self)?.label == "without" && inner.count == 1)
+  }
+
+  /// In an asynchronous closure, too, `link` and `linkAll` do not wait.
+  @Test(arguments: Verb.allCases) func anAsynchronousClosureThatDoesNotObtain(_ verb: Verb) async throws {
+    _ = registerParts(1)
+    context.register(Whole.self, lifetime: .context) { context in
+      await Task.yield()
+      switch verb {
+      case .require: return Whole(part: try context.require(Part.self, named: UDIName(0)))
+      case .link: return Whole([context.link(Part.self, named: UDIName(0))].compactMap(\.self))
+      case .linkAll: return Whole(context.linkAll(Part.self))
+      }
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
+    #expect(error?.cause == .asynchronous(nil) && error?.advice?.contains("Change the registration of") == true)
+    #expect(context.explain(Whole.self).description.contains("failed"))
+  }
+
+  /// A synchronous closure inside an asynchronous one is part of the same `obtain`.
+  @Test func aClosureInsideAnAsynchronousOne() async throws {
+    _ = registerParts(1)
+    let calls = registerWhole(.link, .context)
+    context.register(Plain.self, lifetime: .context) { context in
+      await Task.yield()
+      _ = context.link(Whole.self)
+      return Plain()
+    }
+    let error = await #expect(throws: UDILinkError.self) { try await context.obtain(Plain.self) }
+    #expect(error?.chain.count == 3 && calls.count == 1)
+  }
+
+  /// What is looked up when the instance is there already is not missed by its factory.
+  @Test(arguments: [false, true]) func whatAnObjectOrACompletionMisses(_ isAsynchronous: Bool) async throws {
+    _ = registerParts(1)
+    let context = context
+    let member = { @Sendable in Member { _ = $0.linkInLine(Part.self, named: UDIName(0)) } }
+    let complete = { @Sendable (context: UDIContext, _: Member) in _ = context.link(Part.self, named: UDIName(0)) }
+    if isAsynchronous {
+      context.register(Member.self, lifetime: .context, { () async in member() }, onCreate: complete)
+    } else {
+      context.register(Member.self, lifetime: .context, { member() }, onCreate: complete)
+    }
+    let (_, misuses) = try await MisuseLog.during { try await context.obtain(Member.self) }
+    #expect(misuses.map(\.kind) == [.notMade, .notMade])
+  }
+
+  @Test func whatIsMissingCountsAsAFailure() async throws {
     context.register(Part.self) { () async in Part() }
     context.register(Whole.self) { context in Whole(part: try context.require(Part.self)) }
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
@@ -126,11 +192,18 @@ import Testing
     let failed = context.explain(Whole.self)
     #expect("\(failed.cause)".hasPrefix("failed"), "\(failed)")
     #expect(failed.summary.contains("Part is asynchronous, and no instance is kept."), "\(failed)")
-    // As soon as it has made something, that is forgotten.
-    context.register(Part.self, lifetime: .context, replaces: true) { () async in Part() }
+    // Written with `using:`, it is made; and that is forgotten.
+    context.register(Whole.self, replaces: true, using: Whole.init(part:))
     _ = try await context.obtain(Whole.self)
     let found = context.explain(Whole.self)
     #expect("\(found.cause)".hasPrefix("found"), "\(found)")
+  }
+
+  @Test func aServiceForEachOfManyParts() async throws {
+    let made = registerParts(250)
+    context.register(Whole.self, lifetime: .context) { context in Whole(try await context.obtainAll(Part.self)) }
+    #expect(try await context.obtain(Whole.self).parts.count == 250)
+    #expect(made.count == 250)
   }
 
   /// An error names what was asked for, whatever serves it.
@@ -146,20 +219,6 @@ import Testing
     }
     _ = try? await context.obtain(Whole.self)
     #expect(names.withLock(\.self) == ["x", "x"])
-  }
-
-  /// What one factory would do without, another may require.
-  @Test func whatAnotherFactoryRequires() async throws {
-    context.register(Part.self, named: "good", lifetime: .context) { () async in Part() }
-    context.register(Part.self, named: "bad", lifetime: .context) { () async throws -> Part? in throw OutOfOrder() }
-    context.register(Whole.self, named: "inner") { context in
-      Whole([context.link(Part.self, named: "good")].compactMap(\.self))
-    }
-    context.register(Whole.self) { context in
-      let inner = try? context.require(Whole.self, named: "inner")
-      return Whole((inner?.parts ?? []) + [try context.require(Part.self, named: "bad")])
-    }
-    await #expect(throws: OutOfOrder.self) { try await context.obtain(Whole.self) }
   }
 
   // MARK: - Initialisers
@@ -200,6 +259,23 @@ import Testing
     #expect(parts.count == 3)
   }
 
+  /// What the graph has is not made again, and neither are its parameters.
+  @Test func aGraphOfInitialisers() async throws {
+    let parts = Tally()
+    context.register(Part.self) { () async in
+      parts.add()
+      return Part()
+    }
+    context.register(Whole.self, lifetime: .graph, using: Whole.init(part:))
+    context.register(Made.self, using: { (whole: Whole) in Made(parts: [whole]) })
+    context.register(
+      Plain.self,
+      using: { (made: Made, whole: Whole) in
+        Plain(made.parts[0] as? Whole === whole ? "one" : "two")
+      })
+    #expect(try await context.obtain(Plain.self).label == "one" && parts.count == 1)
+  }
+
   @Test func anOptionalParameter() async throws {
     context.register(Whole.self, using: Whole.init(optional:))
     #expect(try await context.obtain(Whole.self).parts.isEmpty)
@@ -214,6 +290,31 @@ import Testing
     var iterator = context.updates(of: Whole.self).makeAsyncIterator()
     let first = await iterator.next()
     #expect(first != nil && first! == nil)
+  }
+
+  /// Looks an initialiser up each time it is asked, as any storage may.
+  private final class Curious: UDIStorage {
+    let context: UDIContext
+    private let kept = Locked<UDIMade?>(nil)
+    init(_ context: UDIContext) { self.context = context }
+    func load() -> UDIMade? {
+      _ = context.link(Plain.self)
+      return kept.withLock { $0 }
+    }
+    func store(_ made: UDIMade) { kept.withLock { $0 = made } }
+    func reset() { kept.withLock { $0 = nil } }
+  }
+
+  /// What has been obtained for an initialiser is for no other one.
+  @Test func anotherInitialiserMeanwhile() async throws {
+    let storage = Curious(UDIContext(tag: "other"))
+    storage.context.provide("label")
+    storage.context.register(Plain.self, using: { (label: String) in Plain(label) })
+    context.register(Part.self, lifetime: .context) { () async in Part() }
+    context.register(
+      Whole.self, lifetime: UDILifetime("curious", storage: .custom { storage }), using: Whole.init(part:))
+    let whole = try await context.obtain(Whole.self)
+    #expect(whole.parts.first === context.link(Part.self) && context.link(Whole.self) === whole)
   }
 
   @Test func theErrorNamesTheParameter() async throws {
@@ -235,7 +336,7 @@ import Testing
       return Plain()
     }
     let text = await #expect(throws: UDILinkError.self) { try await context.obtain(Plain.self) }?.description ?? ""
-    #expect(text.contains("so can an asynchronous factory that needs it: `try await context.obtain()`"), "\(text)")
+    #expect(text.contains("write an asynchronous closure, and await `context.obtain()` in it"), "\(text)")
   }
 
   @Test func theTypeIsInferred() async throws {

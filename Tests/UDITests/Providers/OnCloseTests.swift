@@ -50,7 +50,7 @@ private struct Loosely {
     }
     context.register((any Alpha).self, named: "5", lifetime: .context) { (_, label: String) in
       Made(label)
-    } onCreate: { _, _, _ in
+    } onCreate: { _, _ in
       journal.add("created")
     } onClose: {
       try await close($0)

@@ -81,7 +81,7 @@ private final class Mutable {
     let reader = try context.require((any Reader).self, named: "n")
     #expect(context.link((any Reader).self, named: "n") === reader && created.count == 1)
     #expect(context.link((any AnyObject & Sendable).self) === reader)
-    #expect(context.registrations(of: (any Reader).self) { (text: String) in text == "m" }.count == 1)
+    #expect(context.registrations(of: (any Reader).self).map { $0.metadata as? String } == ["m"])
   }
 
   @Test func whatItThrowsIsThrownOn() {

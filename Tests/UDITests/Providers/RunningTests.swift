@@ -1,4 +1,5 @@
 import Testing
+
 @testable import UDI
 
 @MainActor private protocol Ticker: AnyObject {}

@@ -420,9 +420,7 @@ private struct Failed: Error {}
     } onClose: { made in
       journal.add((made as? Made)?.label ?? "")
     }
-    root.register((any Beta).self, lifetime: .scope) { context in
-      Made("b", parts: [try context.require((any Alpha).self)])
-    }
+    root.register((any Beta).self, lifetime: .scope, using: { (alpha: any Alpha) in Made("b", parts: [alpha]) })
     try await root.withScope(tag: "one") { scope in
       let (found, reports) = MisuseLog.during { scope.link((any Alpha).self) }
       #expect(found == nil && reports.map(\.kind) == [.notMade])

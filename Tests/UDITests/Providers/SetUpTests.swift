@@ -55,7 +55,7 @@ struct SetUpTests {
     try context.makeChild(tag: "child").register((any Service).self) { Plain("below") }
     context.register((any Service).self, metadata: 5, replaces: false) { Plain("made") }
     #expect((context.link((any Service).self) as? Plain)?.label == "made")
-    #expect(context.registrations(of: (any Service).self, where: { (number: Int) in number == 5 }).count == 1)
+    #expect(context.registrations(of: (any Service).self).count { $0.metadata as? Int == 5 } == 1)
   }
 
   /// Asynchronous factories, those with arguments, and initialisers.

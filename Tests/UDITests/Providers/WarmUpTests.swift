@@ -216,7 +216,8 @@ import Testing
     }
     _ = await #expect(throws: UDIWarmUpError.self) { try await context.warmUp() }
     isBroken.withLock { $0 = false }
-    _ = try await context.obtain((any Other).self)
+    try await context.warmUp()
+    #expect(context.link((any Other).self) != nil)
   }
 
   @Test func namedTypes() async throws {
@@ -250,6 +251,213 @@ import Testing
     try await context.warmUp()
     #expect(context.link((any Service).self) != nil)
     await MainActor.run { #expect(context.link(OnMain.self) != nil) }
+  }
+
+  @Test func keys() async throws {
+    for name in ["a", "b", "c"] as [UDIName] {
+      context.register((any Service).self, named: name, lifetime: .context) { () async in
+        if name == "c" { Issue.record("not asked for") }
+        return Plain()
+      }
+    }
+    context.register((any Other).self, lifetime: .context) { () async in Plain() }
+    let (one, other) = (UDIKey((any Service).self, named: "a"), UDIKey((any Service).self, named: "b"))
+    try await context.warmUp(one, other, UDIKey((any Other).self))
+    #expect(context.link(one) != nil && context.link(other) != nil && context.link((any Other).self) != nil)
+    let missing = UDIKey((any Service).self, named: "missing")
+    let error = await #expect(throws: UDIWarmUpError.self) { try await context.warmUp(one, missing) }
+    #expect(error?.failures.map(\.name) == ["missing"])
+  }
+
+  // MARK: - What fails
+
+  final class Part: Sendable {}
+  final class One: Sendable { init(part: Part) {} }
+  final class Two: Sendable { init(part: Part) {} }
+  final class Three: Sendable { init(one: One) {} }
+
+  /// However it is registered and whoever needs it, it is called once; and it is told once, before those that need it.
+  @Test(arguments: [UDILifetime.context, .scope, .unique], [0, 1, 2])
+  func aFailureIsCalledAndToldOnce(_ lifetime: UDILifetime, _ kind: Int) async throws {
+    let calls = Tally()
+    context.register(Three.self, lifetime: .scope, using: Three.init(one:))
+    context.register(One.self, lifetime: .scope, using: One.init(part:))
+    switch kind {
+    case 0:
+      context.register(Part.self, lifetime: lifetime) { () async throws -> Part in
+        calls.add()
+        throw OutOfOrder()
+      }
+    case 1:
+      context.register(Part.self, lifetime: lifetime) { @MainActor () throws -> Part in
+        calls.add()
+        throw OutOfOrder()
+      }
+    default:
+      context.register(Part.self, lifetime: lifetime) { () throws -> Part in
+        calls.add()
+        throw OutOfOrder()
+      }
+    }
+    context.register(Two.self, lifetime: .scope) { context in Two(part: try context.require(Part.self)) }
+    let scope = try context.makeScope(tag: "scope")
+    let error = try await #require(throws: UDIWarmUpError.self) {
+      if lifetime == .context { try await context.warmUp() } else { try await scope.warmUp() }
+    }
+    #expect(calls.count == 1 || lifetime == .unique && kind != 1 && calls.count <= 3, "\(calls.count)")
+    let text = error.description
+    #expect(text.components(separatedBy: "OutOfOrder(code: 7)").count == 2, "\(text)")
+    if lifetime != .unique {
+      #expect(error.failures.count == 4)
+      #expect(text.contains("WarmUpTests.Part in"), "\(text)")
+      let first = text.split(separator: "\n")[1]
+      #expect(first.contains("WarmUpTests.Part in") && !first.contains("For the same reason"), "\(text)")
+    }
+  }
+
+  /// What failed only because it came too early is tried again.
+  @Test func whatCameTooEarly() async throws {
+    let calls = Tally()
+    // Both belong to an actor, so they are made side by side, and neither can make the other.
+    context.register((any Service).self, lifetime: .context) { @Slow context in
+      calls.add()
+      return Plain(try context.require((any Other).self) is Plain ? "made" : "")
+    }
+    context.register((any Other).self, lifetime: .context) { @MainActor in Plain() }
+    context.register((any Loose).self, lifetime: .context) { context in
+      _ = try context.require((any Service).self)
+      return Plain()
+    }
+    try await context.warmUp()
+    #expect((1...2).contains(calls.count) && context.link((any Loose).self) != nil)
+  }
+
+  /// What lacks something for good is called once, however many need it.
+  @Test func whatLacksSomethingForGood() async throws {
+    let calls = Tally()
+    context.register((any Other).self) { () async in Plain() }
+    context.register(Part.self, lifetime: .context) { context in
+      calls.add()
+      _ = try context.require((any Other).self)
+      return Part()
+    }
+    context.register(One.self, lifetime: .context, using: One.init(part:))
+    context.register(Two.self, lifetime: .context, using: Two.init(part:))
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    #expect(error.failures.count == 3 && calls.count == 1)
+  }
+
+  /// Nothing comes, so nothing is tried again.
+  @Test func whatNeverComes() async throws {
+    let calls = Tally()
+    context.register((any Other).self) { () async in Plain() }
+    // What is made meanwhile is nothing that it lacks.
+    context.register((any Loose).self, lifetime: .context) { Plain() }
+    context.register((any Service).self, lifetime: .context) { context in
+      calls.add()
+      return Plain(context.linkAll((any Other).self).isEmpty ? "" : "made")
+    }
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    #expect(error.failures.count == 1 && calls.count == 1 && error.description.contains("Change the registration of"))
+    #expect(context.explain((any Service).self).description.contains("failed"))
+  }
+
+  @globalActor actor Slow { static let shared = Slow() }
+
+  // MARK: - Cancellation
+
+  /// No factory is called any more, of whatever kind, and no operation begins before the next warm-up.
+  @Test func aCancelledWarmUpCallsNothingMore() async throws {
+    let (begun, goOn, calls, operations) = (Latch(), Latch(), Tally(), Tally())
+    context.register((any Service).self, lifetime: .context) { () async in
+      begun.arrive()
+      await goOn.wait()
+      return Plain()
+    }
+    for name in ["a", "b"] as [UDIName] {
+      context.register((any Other).self, named: name, lifetime: .context) {
+        calls.add()
+        return Plain()
+      }.running { _ in operations.add() }
+      context.register((any Loose).self, named: name, lifetime: .context) { @MainActor in
+        calls.add()
+        return Plain()
+      }
+      context.register((any Alpha).self, named: name, lifetime: .context) { () async in
+        // Side by side with the first.
+        Made()
+      }
+    }
+    context.register(
+      Part.self, lifetime: .context,
+      using: { (_: any Service) in
+        calls.add()
+        return Part()
+      })
+    let task = Task { [context] in try await context.warmUp() }
+    await begun.wait()
+    task.cancel()
+    goOn.arrive()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(calls.count == 0 && operations.count == 0)
+    try await context.warmUp()
+    #expect(calls.count == 5)
+  }
+
+  /// Nor do the closures that are running then make anything.
+  @Test func whatAClosureRequiresIsNotMadeForACancelledWarmUp() async throws {
+    let (calls, task) = (Tally(), Locked<Task<Void, any Error>?>(nil))
+    context.register((any Service).self, lifetime: .context) { context in
+      task.withLock { $0?.cancel() }
+      _ = try context.require((any Other).self)
+      return Plain()
+    }
+    context.register((any Other).self, lifetime: .context) {
+      calls.add()
+      return Plain()
+    }
+    let isKnown = Latch()
+    let warmUp = Task { [context] in
+      await isKnown.wait()
+      try await context.warmUp((any Service).self)
+    }
+    task.withLock { $0 = warmUp }
+    isKnown.arrive()
+    await #expect(throws: CancellationError.self) { try await warmUp.value }
+    #expect(calls.count == 0)
+  }
+
+  /// What is being made when the warm-up is cancelled is kept, and runs after the next one.
+  @Test(arguments: [false, true]) func anOperationThatIsPutOff(_ isAsynchronous: Bool) async throws {
+    let (begun, runs, task) = (Latch(), Tally(), Locked<Task<Void, any Error>?>(nil))
+    // The last moment at which the warm-up can be cancelled before the operation begins.
+    let cancel = { @Sendable (_: UDIContext, _: any Service) in task.withLock { $0?.cancel() } ?? () }
+    let run = { @Sendable (_: any Service) async in
+      runs.add()
+      begun.arrive()
+    }
+    if isAsynchronous {
+      context.register((any Service).self, lifetime: .context, { () async in Plain() }, onCreate: cancel)
+        .running(mayEnd: true, run)
+    } else {
+      context.register((any Service).self, lifetime: .context, { Plain() }, onCreate: cancel)
+        .running(mayEnd: true, run)
+    }
+    // It runs when the task is known.
+    let isKnown = Latch()
+    let warmUp = Task { [context] in
+      await isKnown.wait()
+      try await context.warmUp()
+    }
+    task.withLock { $0 = warmUp }
+    isKnown.arrive()
+    await #expect(throws: CancellationError.self) { try await warmUp.value }
+    let first = try await context.obtain((any Service).self)
+    #expect(runs.count == 0)
+    try await context.warmUp()
+    await begun.wait()
+    #expect(runs.count == 1 && context.link((any Service).self) === first)
+    try await context.close()
   }
 
   @Test func cancellation() async {

@@ -238,3 +238,38 @@ extension LinkWhenAvailableTests {
     #expect(try await root.linkWhenAvailable((any Service).self, within: limit) === plain)
   }
 }
+
+/// What a look finds of initialisers whose instances are there.
+@Suite(.unlessItHangs, .silent) struct InitialisersInLooksTests {
+  private final class Token: Sendable {}
+  private final class Store: Service {
+    let token: Token
+    init(token: Token) { self.token = token }
+  }
+
+  /// A look takes what is kept, and obtains no parameters for it.
+  @Test(arguments: [UDILifetime.context, .scope]) func whatIsKept(_ lifetime: UDILifetime) async throws {
+    let (root, tokens) = (UDIContext(tag: "root"), Tally())
+    let scope = try root.makeScope(tag: "scope")
+    root.register(Token.self) { () async in
+      tokens.add()
+      return Token()
+    }
+    root.register(Store.self, lifetime: lifetime, using: Store.init(token:)).implements((any Service).self)
+    let store = try await scope.obtain(Store.self)
+    var updates = scope.updates(of: (any Service).self).makeAsyncIterator()
+    #expect(await updates.next() as? Store === store)
+    #expect(try await scope.linkWhenAvailable((any Service).self) === store)
+    #expect(tokens.count == 1)
+  }
+
+  /// Outside a scope there is nothing, which is an answer.
+  @Test func outsideAScope() async {
+    let root = UDIContext(tag: "root")
+    root.register(Token.self) { Token() }
+    root.register(Store.self, lifetime: .scope, using: Store.init(token:))
+    var updates = root.updates(of: Store.self).makeAsyncIterator()
+    let first = await updates.next()
+    #expect(first != nil && first! == nil)
+  }
+}

@@ -29,7 +29,7 @@ import Synchronization
 ///
 /// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
 /// `Activity`: the making of an instance, by a thread or by a task (`Creation`), a run of `close()` (`Closing`), and a
-/// synchronous operation on an actor (`AsyncCreation.visit`). A thread or a task that wants the result first joins the
+/// part of a making on its actor (`AsyncCreation.visit`). A thread or a task that wants the result first joins the
 /// waiters of the activity, under the tree lock, unless it would then wait for itself: the activities know who waits
 /// for whom, so that a circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is
 /// suspended, with no lock held. Continuations are resumed, and tasks started and cancelled, while no lock is held. A

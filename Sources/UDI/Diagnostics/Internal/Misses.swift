@@ -22,10 +22,6 @@ extension UDIContext {
   /// Returns the error that explains a failure.
   @inline(never)
   func linkError(_ failure: ProviderFailure, _ request: LookupRequest) -> UDILinkError {
-    // `obtain` makes the instance and repeats the lookup, so it needs no survey of the tree.
-    if case .asynchronous(let unmade) = failure, unmade.provider.keeps, Resolution.current.read(\.isObtaining) {
-      return briefError(failure, request, request.name, at: unmade.provider.site)
-    }
     var explanation = explanation(of: request, limit: Self.limit, failure: failure.cause)
     // Another thread may have registered the dependency after the lookup, before the explanation was made.
     if case .found(let place) = explanation.cause { explanation.cause = .cameLater(place) }
@@ -45,12 +41,14 @@ extension UDIContext {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`.
     case _ where error.isOnlyHere && Resolution.current.read(\.isLooking): return
-    // What a followed property asks for may come later. `obtain` makes the instance, and repeats the lookup.
-    case _ where error.needsObtain && (request.site.isOfFollowed || Resolution.current.read(\.isObtaining)): return
-    case let failure as ProviderFailure:
-      let missing = briefError(failure, request, entry.key.name, at: entry.site)
-      message = missing.seen(by: asker, at: request.site).message
-    case let missing as UDILinkError: message = missing.seen(by: asker, at: request.site).message
+    // What a followed property asks for may come later.
+    case _ where error.needsObtain && request.site.isOfFollowed: return
+    case is ProviderFailure, is UDILinkError:
+      let failure = (error as? ProviderFailure).map { briefError($0, request, entry.key.name, at: entry.site) }
+      guard let missing = (failure ?? error as? UDILinkError)?.seen(by: asker, at: request.site) else { return }
+      // A closure that runs for `obtain` fails instead.
+      if error.isOnlyHere, Resolution.current.read({ $0.noteMiss(missing) }) { return }
+      message = missing.message
     default:
       let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""
       message = spelled("The factory of \(entry.key.description)\(caller) threw: \(error)")
@@ -93,7 +91,7 @@ extension ProviderFailure {
     case .nothing: nil
     case .returnedNil: .factoryReturnedNil
     case .isolatedElsewhere(let isolation): .isolatedElsewhere(isolation.name)
-    case .asynchronous(let unmade): .asynchronous(Tree.change { _ in unmade.provider.failure }.map { .init($0) })
+    case .asynchronous(let provider): .asynchronous(Tree.change { _ in provider.failure }.map { .init($0) })
     case .explained(let cause): cause
     }
   }
@@ -110,7 +108,15 @@ extension Error {
   var needsObtain: Bool { if case .asynchronous = reason { true } else { false } }
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.
-  fileprivate var isOnlyHere: Bool { if case .isolatedElsewhere = reason { true } else { needsObtain } }
+  var isOnlyHere: Bool { if case .isolatedElsewhere = reason { true } else { needsObtain } }
+}
+
+extension Error {
+  /// The key of the dependency that only another actor, or a task that waits, can make; nil for any other error.
+  var missingOnlyHere: String? {
+    guard isOnlyHere, let missing = (self as? UDILinkError)?.chain.last else { return nil }
+    return describeKey(missing.typeName, missing.name)
+  }
 }
 
 extension Provider {

@@ -1,12 +1,10 @@
 /// How the observer is notified of misses. Do not do this under a lock.
 extension UDIContext {
-  /// Notifies the observer that a lookup that began here has found nothing. Does nothing if `obtain` is under way and
-  /// will make what is missing, because `obtain` then repeats the lookup.
+  /// Notifies the observer that a lookup that began here has found nothing.
   ///
   /// - Parameter error: The error with which the lookup ended.
   @inline(never)
   func tellMiss(of request: LookupRequest, isRequired: Bool, _ error: any Error) {
-    if error.needsObtain, Resolution.current.read(\.isObtaining) { return }
     UDIObserver.tell { .missed(UDIEvent.Missed(request, path: fullPath, isRequired: isRequired)) }
   }
 }

@@ -71,9 +71,15 @@ extension Watcher {
   nonisolated(nonsending) private func instance(
     of provider: Provider, for context: UDIContext
   ) async throws -> Instance {
-    let make = { @Sendable in try self.looking { try context.instance(of: provider, self.request) } }
-    guard let actor = provider.actorToMakeOn else { return try make().value }
-    return try await AsyncCreation.visit(actor, make).value
+    let demand = Demand(context: context, request: request) { [self] in looking($0) }
+    do {
+      guard let made = try await provider.obtain(demand) else { throw ProviderFailure.nothing }
+      if made.value.isBox || provider.instanceType == request.type { return made.value }
+      return Instance(object: made.value.object, form: .none, isBox: false)
+    } catch {
+      looking { context.report(error, from: provider, request) }
+      throw error
+    }
   }
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
@@ -110,31 +116,6 @@ extension Watcher {
   static func all<Dependency>(_ found: [Found]) -> [(name: UDIName?, dependency: Dependency)] {
     found.compactMap { found in
       found.instance.value(as: Dependency.self, isExact: true).map { (found.entry.name, $0) }
-    }
-  }
-}
-
-extension Provider {
-  /// The actor on which the provider has to make the instance. Nil if it may make it here, or if only `obtain` can.
-  fileprivate var actorToMakeOn: (any Actor)? {
-    isAsynchronous || maker.mayRunHere ? nil : maker.isolation.actor
-  }
-}
-
-extension UDIContext {
-  /// The instance of a provider that a lookup has found. If it cannot be made, reports why.
-  fileprivate func instance(of provider: Provider, _ request: LookupRequest) throws -> OwnedInstance {
-    do {
-      guard var made = try provider.instance(for: self, with: nil, isFresh: false) else {
-        throw ProviderFailure.nothing
-      }
-      if !made.isBox, provider.instanceType != request.type {
-        made = Instance(object: made.object, form: .none, isBox: false)
-      }
-      return OwnedInstance(made, request.reach)
-    } catch {
-      report(error, from: provider, request)
-      throw error
     }
   }
 }

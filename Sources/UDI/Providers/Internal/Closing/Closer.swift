@@ -17,6 +17,8 @@ package final class Closer: @unchecked Sendable {
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
   /// are not reported as unclosed.
   var isClosing = false
+  /// Whether a warm-up that was cancelled has left the operations of instances to the next one.
+  var hasPutOffOperations = false
   /// The reporter of the task that registered the provider. A `deinit` that belongs to the main actor hides task-local
   /// values from what it releases. In a module with main-actor default isolation, that is each one that is not written.
   let reporter: UDIReporter?
@@ -116,11 +118,15 @@ extension Provider {
 
   /// Begins the operation of an instance, or of each one that has none yet. Do not call this under a lock.
   ///
-  /// - Parameter instance: The instance; nil for all.
-  final func beginOperations(of instance: Instance? = nil) {
+  /// - Parameters:
+  ///   - instance: The instance; nil for all.
+  ///   - isPutOff: Whether the operation is left to the next warm-up.
+  final func beginOperations(of instance: Instance? = nil, isPutOff: Bool = false) {
     guard maker.runsInstances else { return }
     let begun = Tree.change { _ -> [Operation] in
       guard node != nil, let closer, let body = closer.operation, !closer.isClosing else { return [] }
+      closer.hasPutOffOperations = isPutOff || instance != nil && closer.hasPutOffOperations
+      if isPutOff { return [] }
       var begun: [Operation] = []
       for (index, (owned, operation)) in closer.unclosed.enumerated() where operation == nil {
         if let instance, owned.value.object !== instance.object { continue }
@@ -130,6 +136,11 @@ extension Provider {
       return begun
     }
     for operation in begun { operation.start(isDetached: true) }
+  }
+
+  /// Begins the operations that a cancelled warm-up has left to the next one.
+  final func beginPutOffOperations() {
+    if runsInstances, Tree.change({ _ in closer?.hasPutOffOperations == true }) { beginOperations() }
   }
 
   /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or

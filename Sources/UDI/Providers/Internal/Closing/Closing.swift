@@ -101,7 +101,8 @@ final class Closing: Activity, @unchecked Sendable {
       provider.closer?.isClosing = true
       for unclosed in provider.closer?.unclosed ?? [] { unclosed.operation?.noteClosing(by: self) }
       if let creation = unsafe provider.creation { activities.append(creation) }
-      activities += provider.caches?.all.compactMap(\.creation) ?? []
+      activities += (provider.caches?.all ?? []).flatMap { [$0.creation, $0.preparation].compactMap(\.self) }
+      if let preparation = provider.extras?.preparation { activities.append(preparation) }
       provider.leaveIfEnding(&garbage)
     }
     for activity in activities { underWay.append((activity, activity.add(.activity(self)), node.fullPath)) }

@@ -13,8 +13,8 @@ struct FactoryFunction {
   let takesContext: Bool
   /// The number of words that the function returns, if the type of the instances `holdsReferences`; otherwise 0.
   private let words: UInt8
-  /// Whether this is an initialiser whose parameters are looked up.
-  var looksUpParameters = false
+  /// If this is an initialiser, the reach with which its parameters are looked up; otherwise nil.
+  var reachOfParameters: UDIReach?
 
   // Functions are cast inside a struct, because Swift would wrap a bare function before casting it. The first two
   // structs are generic over the instance's type rather than over the result's type, which is an optional. Otherwise

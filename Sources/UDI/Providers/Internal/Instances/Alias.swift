@@ -18,11 +18,19 @@ package final class Alias: Provider, @unchecked Sendable {
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // Off the main actor, nothing may even hold a reference to an instance that belongs there.
     if reach == .mainActor || target.reach == .mainActor, !MainActorCheck.isOnMainActor {
-      Resolution.current.read { $0.noteActorMiss() }
+      Resolution.current.read { $0.noteMissOnlyHere() }
       throw ProviderFailure.isolatedElsewhere(.mainActor)
     }
     do {
       return try target.instance(for: context, with: arguments, isFresh: isFresh).map { try cast($0, arguments) }
+    } catch { throw passOn(error) }
+  }
+
+  override nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
+    do {
+      guard let made = try await target.obtain(demand) else { return nil }
+      let cast = { @Sendable in OwnedInstance(try self.cast(made.value, demand.arguments?.arguments), self.reach) }
+      return try await reach == .anywhere && target.reach == .anywhere ? cast() : MainActor.run(body: cast)
     } catch { throw passOn(error) }
   }
 

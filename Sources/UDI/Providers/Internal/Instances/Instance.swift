@@ -27,7 +27,7 @@ struct Instance: @unchecked Sendable {
   /// Returns the instance as `Dependency`, with a cast if necessary; nil if it is not of this type.
   ///
   /// - Parameter isExact: Whether the instance was made as exactly this type.
-  func value<Dependency>(as type: Dependency.Type, isExact: Bool) -> Dependency? {
+  func value<Dependency>(as type: Dependency.Type, isExact: Bool = true) -> Dependency? {
     if isBox { return (object as? ValueBox<Dependency>)?.value ?? anyValue as? Dependency }
     guard isExact, form.isComplete else { return object as? Dependency }
     var value: Dependency?

@@ -10,6 +10,8 @@ final class InstanceCache: @unchecked Sendable {
   private(set) var kept: InstanceEntry?
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation?
+  /// The task that obtains the parameters of an initialiser for it, while it does.
+  var preparation: Creation?
   /// Another cache for arguments with the same hash. Only `InstanceCaches` uses it.
   fileprivate var next: InstanceCache?
   /// Whether the cache has been discarded: it is out of use, and nothing is kept in it any more.
@@ -60,7 +62,7 @@ final class InstanceCache: @unchecked Sendable {
   func discard() { (isDiscarded, next) = (true, nil) }
 
   /// Whether no instance that will be kept is being made, and none is being stored.
-  var isAtRest: Bool { creation == nil && custom?.storing == nil }
+  var isAtRest: Bool { creation == nil && preparation == nil && custom?.storing == nil }
 
   /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage.
   func isInUse(_ garbage: inout Garbage) -> Bool {

@@ -35,12 +35,21 @@ extension InstanceKeeper {
   /// Finds the instance, or the creation that is making it. If there is neither, begins a creation, and the caller has
   /// to make the instance.
   ///
-  /// - Parameter context: The context that asks.
+  /// - Parameters:
+  ///   - context: The context that asks.
+  ///   - thread: The calling thread, if it makes the instance; nil if a separate task does.
+  ///   - isPreparing: Whether that task first obtains the parameters of an initialiser. Other tasks then wait for it,
+  ///     but threads do not: if one makes the instance meanwhile, the task takes that.
+  ///   - preparation: The preparation that the instance is made after, if it is. It must not have been dropped.
   /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself; `ProviderFailure.closed` if the instance
   ///   would have to be made, but the context is being closed.
-  func claim(for context: UDIContext, by waiter: Activity.Waiter) throws -> Claim {
+  func claim(
+    for context: UDIContext, by waiter: Activity.Waiter, on thread: Unretained<Resolution>? = nil,
+    isPreparing: Bool = false, after preparation: Creation? = nil
+  ) throws -> Claim {
     try Tree.change { garbage in
       guard let node = provider.node, cache?.isDiscarded != true else { return .gone }
+      if preparation != nil, preparation !== self.preparation { return .gone }
       let notesHelp = unsafe Tree.hasClosers
       if notesHelp { provider.noteHelp() }
       if let kept { return .found(kept) }
@@ -50,6 +59,7 @@ extension InstanceKeeper {
       // After a reset, another thread might still be storing an older instance. No newer one is made before the older
       // one has been removed from the storage.
       if let creation = creation ?? custom?.storing { return .wait(creation, try creation.enter(waiter)) }
+      if isPreparing, let other = self.preparation { return .wait(other, try other.enter(waiter)) }
       if let path = node.endingPath { throw ProviderFailure.closed(path) }
       var owner: UDIContext?
       if servesAllLookups, !context.withNode({ $0 == node }) {
@@ -60,20 +70,21 @@ extension InstanceKeeper {
       // `Node.rememberWithoutParent`).
       if AuditNotice.isOn, servesAllLookups { node.remember(owner ?? context) }
       let new: Creation
-      if case .thread(let thread) = waiter {
+      if let thread {
         new = thread.read { unsafe $0.spareCreation.take() } ?? Creation(on: thread)
       } else {
         new = AsyncCreation(on: nil)
       }
       new.begin(self, for: owner)
       if notesHelp, servesAllLookups { new.noteFactory(in: node) }
-      creation = new
+      if isPreparing { self.preparation = new } else { creation = new }
       return .make(new, new.isOfTask ? new.add(waiter) : nil)
     }
   }
 
   /// Ends a creation that has given no instance to keep.
   func end(_ creation: Creation, _ outcome: Creation.Outcome) {
+    creation.noteEndOfFactory()
     Tree.change { garbage in
       _ = finish(creation, outcome)
       // If the cache stayed, the provider would hold the arguments, although it keeps nothing for them. A user's
@@ -122,8 +133,10 @@ extension InstanceKeeper {
 
 extension InstanceKeeper {
   /// The instance that is kept; nil if there is none, or if it has been released.
+  @inline(__always)
   private var kept: Instance? { if let cache { cache.kept?.instance } else { provider.kept } }
 
+  @inline(__always)
   private func forget(_ garbage: inout Garbage) {
     if let cache { cache.keep(nil, &garbage) } else { provider.forgetKept(&garbage) }
   }
@@ -132,6 +145,18 @@ extension InstanceKeeper {
   var creation: Creation? {
     get { if let cache { cache.creation } else { unsafe provider.creation } }
     nonmutating set { if let cache { cache.creation = newValue } else { unsafe provider.creation = newValue } }
+  }
+
+  /// The task that obtains the parameters of an initialiser, while it does. Lookups that do not wait ignore it.
+  var preparation: Creation? {
+    @inline(never)
+    get {
+      if let cache { return cache.preparation }
+      return provider.hasExtras ? provider.extras?.preparation : nil
+    }
+    nonmutating set {
+      if let cache { cache.preparation = newValue } else { provider.ensureExtras().preparation = newValue }
+    }
   }
 
   /// Ends a creation, to which the keeper then no longer refers. If a task makes the instance, it wakes those that wait
@@ -144,25 +169,39 @@ extension InstanceKeeper {
   private func finish(_ creation: Creation, _ outcome: @autoclosure () -> Creation.Outcome) -> Bool {
     let isCurrent = if let cache { cache.creation === creation } else { unsafe provider.creation === creation }
     if isCurrent { self.creation = nil }
-    if !creation.isOfTask {
-      creation.end(outcome())
-    } else if isCurrent, servesAllLookups, let node = provider.node {
-      creation.delayClosing(of: node)
-    }
+    if creation.isOfTask { return finishTask(creation, isCurrent) }
+    creation.end(outcome())
     return isCurrent
+  }
+
+  @inline(never)
+  private func finishTask(_ creation: Creation, _ isCurrent: Bool) -> Bool {
+    let isPreparation = creation === preparation
+    if isPreparation { preparation = nil }
+    guard isCurrent || isPreparation else { return false }
+    if servesAllLookups, let node = provider.node { creation.delayClosing(of: node) }
+    return true
   }
 
   /// Drops the instance that is kept or is being made: for one keeper, what `Provider.drop` does for all of a
   /// provider's. Those that already wait for the instance still get it, but later requests get a newer one. A user's
   /// storage is reset when the lock has been released.
+  @inline(__always)
   func dropKept(_ garbage: inout Garbage) {
-    if let creation {
-      if let node = provider.node { creation.delayClosing(of: node) }
-      garbage.add(creation)
-    }
+    if let creation { drop(creation, &garbage) }
     creation = nil
+    if cache != nil || provider.hasExtras, let preparation {
+      drop(preparation, &garbage)
+      self.preparation = nil
+    }
     forget(&garbage)
     if let custom { garbage.add(custom.reset()) }
+  }
+
+  @inline(never)
+  private func drop(_ creation: Creation, _ garbage: inout Garbage) {
+    if let node = provider.node { creation.delayClosing(of: node) }
+    garbage.add(creation)
   }
 }
 

@@ -1,7 +1,8 @@
 import Synchronization
 
-/// One call of an asynchronous factory, of a closer, or of an operation. It is a task-local value in the task that runs
-/// the call, and in the tasks that this one starts, except detached ones.
+/// One call of an asynchronous factory, of an initialiser whose parameters are obtained, of a closer, or of an
+/// operation. It is a task-local value in the task that runs the call, and in the tasks that this one starts, except
+/// detached ones.
 ///
 /// A factory may start a task without waiting for it. That task keeps this object alive even after the call has ended.
 /// Therefore, when the call ends, this object releases everything that it holds, except other calls and the graph,
@@ -19,18 +20,18 @@ final class AsyncCall: @unchecked Sendable {
   private var arguments: ArgumentKey?
   /// What the asynchronous factories that this call runs share; nil for a closer.
   let graph: Graph?
-  /// What the parameters of an initialiser share, while they are being obtained.
-  private var parameterGraph: Graph?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
   private let asker: AsyncCall?
-  /// The keys of the synchronous factories that lead from the asker to this call.
-  private let keysFromAsker: [KeyIdentity]
   /// The length of the chain of askers, including this call.
-  private let depth: Int
+  let depth: Int
   /// The address of the node of the context that the factory was given; 0 for a closer, which is given none. Only
   /// compared, never dereferenced.
   private let nodeAddress: UInt
   private let hasEnded = Atomic<Bool>(false)
+  /// Whether the factory itself is running now.
+  private let isInFactory = Atomic<Bool>(false)
+  /// What the factory has missed by `link` or `linkAll`, although `obtain` would make it.
+  private var missed: UDILinkError?
 
   /// How long a chain of calls that ask for one another may be. A longer chain probably means that a factory asks for
   /// itself, with other arguments each time.
@@ -44,17 +45,15 @@ final class AsyncCall: @unchecked Sendable {
   ///   - activity: The creation or the operation that begins with this call; nil if the call is part of the asker's
   ///     activity.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
-  ///   - keys: The keys of the synchronous factories that lead from the asker to this call.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
   init(
     _ provider: Provider?, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
-    beginning activity: Activity?, askedBy asker: AsyncCall? = nil, through keys: [KeyIdentity] = []
+    beginning activity: Activity?, askedBy asker: AsyncCall? = nil
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
     self.asker = asker
-    keysFromAsker = asker == nil ? [] : keys
     self.graph = graph
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context?.withNode { unsafe UInt(bitPattern: $0.address) } ?? 0
@@ -89,7 +88,6 @@ final class AsyncCall: @unchecked Sendable {
     while let call = next {
       if let key = call.provider?.key { keys.insert(key, at: 0) }
       if call === first { break }
-      keys = call.keysFromAsker + keys
       next = call.asker
     }
     return keys
@@ -118,26 +116,48 @@ final class AsyncCall: @unchecked Sendable {
     return Tree.change { _ in call.provider }
   }
 
-  /// Begins to obtain the parameters of an initialiser.
+  // MARK: - What the factory misses
+
+  /// Runs the factory.
   ///
-  /// - Returns: What the parameters share under the lifetime `.graph`. If the initialiser makes a parameter of another
-  ///   one, and its provider does not keep instances, the parameters of both share.
-  func beginParameters() -> Graph {
-    Tree.change { _ in
-      let graph = (provider?.keeps == false ? asker?.parameterGraph : nil) ?? Graph()
-      if provider != nil { parameterGraph = graph }
-      return graph
+  /// - Throws: If the factory has missed something by `link` or `linkAll` that `obtain` would make, the error that says
+  ///   so: the instance is not kept without that.
+  nonisolated(nonsending) func missingNothing(
+    _ function: nonisolated(nonsending) () async throws -> Instance?
+  ) async throws -> Instance? {
+    isInFactory.store(true, ordering: .relaxed)
+    do {
+      let made = try await function()
+      if let missed = endFactory() { throw missed }
+      return made
+    } catch {
+      if let missed = endFactory(), !(error is CancellationError) { throw missed }
+      throw error
     }
   }
 
-  /// Ends what `beginParameters` has begun. What the initialiser itself obtains, perhaps in several tasks at once, does
-  /// not share with the parameters.
-  func endParameters() { _ = Tree.change { _ in parameterGraph.take() } }
+  private func endFactory() -> UDILinkError? {
+    isInFactory.store(false, ordering: .relaxed)
+    return Tree.change { _ in missed.take() }
+  }
+
+  /// The call whose factory is running in the current task, or has started the current task and is still running.
+  static var inFactory: AsyncCall? { present.flatMap { $0.isInFactory.load(ordering: .relaxed) ? $0 : nil } }
+
+  /// Notes what the asynchronous factory that the current task runs has missed by `link` or `linkAll`, while no
+  /// synchronous factory runs inside it.
+  ///
+  /// - Returns: False if the task runs none.
+  static func noteMiss(_ error: UDILinkError) -> Bool {
+    guard let call = inFactory else { return false }
+    Tree.change { _ in call.missed = call.missed ?? error }
+    return true
+  }
 
   /// Ends the call.
   func end() {
     hasEnded.store(true, ordering: .relaxed)
-    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take(), parameterGraph.take()) }
+    _ = Tree.change { _ in (provider.take(), activity.take(), arguments.take()) }
   }
 
   /// The keys along the chain of askers, from the outermost call that is part of this call's activity to this call.

@@ -1,6 +1,7 @@
-/// The creation of an instance by an asynchronous factory.
+/// The creation of an instance by an asynchronous factory; or a preparation, in which the parameters of an initialiser
+/// are obtained, or a visit.
 ///
-/// The factory runs in a separate task, with the task-local values and the priority of the first task that asked; tasks
+/// It runs in a separate task, with the task-local values and the priority of the first task that asked; tasks
 /// that ask later can raise the priority. The tasks that want the instance wait without blocking a thread. A cancelled
 /// task stops waiting at once. If no task wants the instance any longer, and it is not yet about to be kept, the
 /// creation is abandoned: its task is cancelled. Whoever asks while an abandoned creation comes to its end waits for
@@ -19,16 +20,24 @@ final class AsyncCreation: Creation, @unchecked Sendable {
 
   /// Starts the task that makes the instance. Do not call this under a lock.
   ///
-  /// - Parameter make: Makes the instance, and keeps it as the lifetime says. It calls `beginFactory` first.
-  func start(_ make: @escaping @Sendable () async -> Outcome) {
+  /// - Parameters:
+  ///   - atOnce: Whether to begin on this thread, if the system can do that. If nothing has to wait, it also ends here.
+  ///   - make: Makes the instance, and keeps it as the lifetime says. It calls `beginFactory` first.
+  func start(atOnce: Bool = false, _ make: @escaping @Sendable () async -> Outcome) {
     let priority = Task.currentPriority
-    let task = Task(priority: priority) {
+    let run = { @Sendable [self] in
       var outcome = await make()
       Tree.change { _ in
         // If it has failed while the context is being closed, that is the error.
         if case .failed = outcome, let closedPath { outcome = .failed(ProviderFailure.closed(closedPath)) }
         end(outcome)
       }
+    }
+    let task: Task<Void, Never>
+    if atOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+      task = Task.immediate(priority: priority, operation: run)
+    } else {
+      task = Task(priority: priority, operation: run)
     }
     // In the meantime, the creation might have been cancelled, or a task with a higher priority might wait.
     let (isCancelled, urgent) = Tree.change { _ in

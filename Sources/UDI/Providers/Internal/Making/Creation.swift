@@ -12,6 +12,17 @@ class Creation: Activity, @unchecked Sendable {
     case failed(any Error)
     /// There is no result; those that waited repeat their lookups.
     case undecided
+
+    /// The instance; nil if there is no result.
+    var instance: OwnedInstance? {
+      get throws {
+        switch self {
+        case .made(let instance): instance
+        case .failed(let error): throw error
+        case .undecided: nil
+        }
+      }
+    }
   }
 
   /// The provider that keeps or stores the instance; nil if others wait for something else. The reference is unowned:

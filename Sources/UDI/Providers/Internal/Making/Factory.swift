@@ -2,9 +2,9 @@
 final class Factory: Provider, @unchecked Sendable {
   // Unchecked: this class adds constants, and `isolation` says where the closures may be called.
 
-  /// A closure to call at the end of the outermost link, with the context and the arguments that the factory was given,
-  /// and the instance that it made.
-  typealias Completion = (UDIContext, Instance, Arguments?) -> Void
+  /// A closure to call at the end of the outermost link, with the context that the factory was given, and the instance
+  /// that it made.
+  typealias Completion = (UDIContext, Instance) -> Void
 
   /// The function, if it is not in `closures`.
   private let function: FactoryFunction?
@@ -48,6 +48,25 @@ final class Factory: Provider, @unchecked Sendable {
   /// 6. The frame is removed. If it was the outermost one, the completions are called, and the operations begin.
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = Resolution.current
+    while true {
+      switch try take(for: context, with: arguments, isFresh: isFresh, by: .thread(thread), on: thread) {
+      case .found(let instance): return instance
+      case .gone, .make: return nil
+      case .wait(let creation, let number):
+        if let made = try creation.outcome(blocking: number).instance { return made.value }
+      }
+    }
+  }
+
+  /// Takes the instance, after making it on this thread if there is none and no other thread is making it.
+  ///
+  /// - Parameter waiter: What waits if another thread is making the instance.
+  /// - Returns: `found`, `wait` or `gone`.
+  @inline(__always)
+  private func take(
+    for context: UDIContext, with arguments: Arguments?, isFresh: Bool, by waiter: Activity.Waiter,
+    on thread: Unretained<Resolution>, after preparation: Creation? = nil
+  ) throws -> Claim {
     guard keeps, !isFresh else {
       if isFresh {
         // Only a provider that keeps or makes an instance is still found in a context that is being closed: all others
@@ -55,38 +74,28 @@ final class Factory: Provider, @unchecked Sendable {
         if let path = Tree.change({ _ in node?.endingPath }) { throw ProviderFailure.closed(path) }
       } else if sharing == .graph {
         let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
-        if let shared = thread.read({ $0.shared(self, key) }) { return shared }
+        if let shared = thread.read({ $0.shared(self, key) }) { return .found(shared) }
       }
-      return try make(
-        for: context, with: arguments, isFresh: isFresh, in: .init(provider: self, cache: nil), nil, on: thread)
+      return .found(
+        try make(
+          for: context, with: arguments, isFresh: isFresh, in: .init(provider: self, cache: nil), nil, on: thread))
     }
     let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
-    while true {
-      let keeper = try keeper(for: key, asking: context)
-      if let stored = keeper.custom?.load() { return stored }
-      switch try keeper.claim(for: context, by: .thread(thread)) {
-      case .found(let instance): return instance
-      case .gone: return nil
-      case .wait(let creation, let number):
-        switch creation.outcome(blocking: number) {
-        case .made(let instance): return instance.value
-        case .failed(let error): throw error
-        case .undecided: continue
-        }
-      case .make(let creation, _):
-        // Another thread might have stored an instance since the storage was asked above.
-        if let stored = keeper.custom?.load() {
-          creation.noteEndOfFactory()
-          keeper.end(creation, .undecided)
-          return stored
-        }
-        let context = creation.owner ?? context
-        return try thread.read {
-          try $0.running(creation) {
-            try make(for: context, with: arguments, isFresh: false, in: keeper, creation, on: thread)
-          }
-        }
-      }
+    let keeper = try keeper(for: key, asking: context)
+    if let stored = keeper.custom?.load() { return .found(stored) }
+    let claim = try keeper.claim(for: context, by: waiter, on: thread, after: preparation)
+    guard case .make(let creation, _) = claim else { return claim }
+    // Another thread might have stored an instance since the storage was asked above.
+    if let stored = keeper.custom?.load() {
+      keeper.end(creation, .undecided)
+      return .found(stored)
+    }
+    let owner = creation.owner ?? context
+    return try thread.read {
+      .found(
+        try $0.running(creation) {
+          try make(for: owner, with: arguments, isFresh: false, in: keeper, creation, on: thread)
+        })
     }
   }
 
@@ -101,19 +110,23 @@ final class Factory: Provider, @unchecked Sendable {
   ) throws -> Instance {
     // Step 2.
     do {
+      if thread.read({ unsafe $0.isForObtain }),
+        let error = thread.read({ $0.errorInsteadOfCall(of: self, for: context) })
+      {
+        throw error
+      }
       if !mayRunHere {
-        thread.read { $0.noteActorMiss() }
+        thread.read { $0.noteMissOnlyHere() }
         throw ProviderFailure.isolatedElsewhere(isolation)
       }
       try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
-      creation?.noteEndOfFactory()
       if let creation { keeper.end(creation, .undecided) }
       throw error
     }
     // Step 6.
     defer { thread.read { $0.pop() } }
-    let misses = thread.read { $0.missesOnlyHere }
+    let misses = thread.read { unsafe $0.missesOnlyHere }
     do {
       // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
       // this one.
@@ -123,13 +136,16 @@ final class Factory: Provider, @unchecked Sendable {
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
+      if thread.read({ unsafe !$0.missed.isEmpty }) { thread.object.forgetMisses() }
       guard let instance = try call(context, arguments) else { throw ProviderFailure.returnedNil }
+      if thread.read({ unsafe $0.missesOnlyHere }) != misses, let missed = thread.object.takeMiss() { throw missed }
       creation?.noteEndOfFactory()
       watched?.end()
       // Step 4.
       let needs =
         instance.isBox || !UDIAttachment.exists(for: instance.object)
-        ? nil : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak)
+        ? nil
+        : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak, on: thread)
       if hasFailed { forgetFailure() }
       // Step 5.
       if let creation {
@@ -142,29 +158,114 @@ final class Factory: Provider, @unchecked Sendable {
       }
       return instance
     } catch {
-      let hasMissed = thread.read { $0.missesOnlyHere } != misses
-      throw fail(error, with: arguments, in: keeper, creation, mightSucceedElsewhere: hasMissed)
+      throw fail(error, with: arguments, for: context, in: keeper, creation, on: thread, misses: misses)
     }
+  }
+
+  /// Attaches an instance. What it looks up then, the factory does not miss.
+  @inline(never)
+  private func attach(
+    _ object: AnyObject, to context: UDIContext, isOwned: Bool, on thread: Unretained<Resolution>
+  ) -> UDIAttachment? {
+    let outer = unsafe thread.object.attachingFrame
+    unsafe thread.object.attachingFrame = thread.object.frames.count
+    defer { unsafe thread.object.attachingFrame = outer }
+    return attach(object, to: context, isOwned: isOwned)
   }
 
   /// Records that the factory has failed, and ends the creation.
   ///
-  /// - Parameter mightSucceedElsewhere: Whether the factory missed something that belongs to a different actor, or has
-  ///   to be waited for. A thread that waits might run on that actor, or be part of `obtain`.
+  /// - Parameter misses: How many lookups had failed before, although they might succeed elsewhere.
   /// - Returns: The error for the caller.
+  @inline(never)
   private func fail(
-    _ error: any Error, with arguments: Arguments?, in keeper: InstanceKeeper, _ creation: Creation?,
-    mightSucceedElsewhere: Bool
+    _ error: any Error, with arguments: Arguments?, for context: UDIContext, in keeper: InstanceKeeper,
+    _ creation: Creation?, on thread: Unretained<Resolution>, misses: Int
   ) -> any Error {
-    // The failure is recorded before the waiting threads are woken, so that they find the record.
-    noteFailure(error, arguments)
-    let error = passOn(error)
+    var error = error
+    let hasMissed = thread.read { unsafe $0.missesOnlyHere } != misses
+    if hasMissed, let missed = thread.object.takeMiss(), !(error is CancellationError) { error = missed }
+    error = fail(error, with: arguments, for: context, in: thread.read { unsafe $0.obtaining?.demand.warmUp })
     guard let creation else { return error }
-    creation.noteEndOfFactory()
-    // After a cycle, too, a waiting thread repeats its lookup: that thread might be outside the cycle, or its error has
-    // to name a different path.
-    keeper.end(creation, mightSucceedElsewhere || error.isCycle ? .undecided : .failed(error))
+    // If the factory missed something that belongs to a different actor, or has to be waited for, a thread that waits
+    // might run on that actor, or be part of `obtain`. After a cycle, too, a waiting thread repeats its lookup: that
+    // thread might be outside the cycle, or its error has to name a different path.
+    let isOnlyHere = hasMissed || error.isCycle || error is CancellationError
+    keeper.end(creation, isOnlyHere ? .undecided : .failed(error))
     return error
+  }
+
+  // MARK: - For `obtain`
+
+  /// What has been obtained for an initialiser, and the preparation that did so, if the provider will keep the
+  /// instance.
+  private typealias Prepared = (parameters: [OwnedInstance?], place: Place?)
+
+  override nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
+    if reachOfParameters == nil { return try await takeOrWait(demand, nil) }
+    if sharing == .graph, let shared = demand.graph.find(id) { return OwnedInstance(shared, reach) }
+    return try await super.obtain(demand)
+  }
+
+  /// Calls the initialiser, unless another thread has done so meanwhile.
+  override nonisolated(nonsending) func make(
+    _ demand: Demand, with parameters: [OwnedInstance?], as call: AsyncCall, for place: Place?
+  ) async throws -> OwnedInstance? {
+    try place?.creation.beginFactory()
+    let made = try await takeOrWait(demand, (parameters, place))
+    if let (keeper, creation) = place { keeper.end(creation, .undecided) }
+    return made
+  }
+
+  /// Takes the instance, or makes it on the factory's actor. Waits, without blocking the thread, if another thread is
+  /// making it.
+  ///
+  /// - Parameter prepared: Nil for a closure.
+  nonisolated(nonsending) private func takeOrWait(_ demand: Demand, _ prepared: Prepared?) async throws
+    -> OwnedInstance?
+  {
+    try Task.checkCancellation()
+    if mayRunHere { return try await takeOrWait(demand, prepared, on: nil) }
+    let actor = isolation.actor
+    return try await AsyncCreation.visit { try await self.takeOrWait(demand, prepared, on: actor) }
+  }
+
+  nonisolated(nonsending) private func takeOrWait(
+    _ demand: Demand, _ prepared: Prepared?, on actor: (any Actor)?
+  ) async throws -> OwnedInstance? {
+    while true {
+      let step = if let actor { try await take(demand, prepared, on: actor) } else { try take(demand, prepared) }
+      guard case .wait(let creation, let number) = step.claim else { return step.made }
+      if let made = try await creation.outcome(number).instance { return made }
+    }
+  }
+
+  private func take(_ demand: Demand, _ prepared: Prepared?) throws -> (claim: Claim, made: OwnedInstance?) {
+    if let prepared, !isStillWanted(for: prepared.place) { return (.gone, nil) }
+    let thread = Resolution.current
+    let claim = try demand.looking {
+      try thread.object.obtaining(demand, from: self, with: prepared?.parameters) {
+        try take(
+          for: demand.context, with: demand.arguments?.arguments, isFresh: false, by: .task(.present, through: []),
+          on: thread, after: prepared?.place?.creation)
+      }
+    }
+    // The instance might belong to the actor.
+    if case .found(let instance) = claim { return (.gone, OwnedInstance(instance, reach)) }
+    return (claim, nil)
+  }
+
+  /// Does the same on the factory's actor.
+  private func take(
+    _ demand: Demand, _ prepared: Prepared?, on actor: isolated any Actor
+  ) throws -> (claim: Claim, made: OwnedInstance?) {
+    try Task.checkCancellation()
+    // The thread remembers the actor meanwhile, so that factories of that actor may run.
+    let thread = Resolution.current.object
+    let outer = thread.actor
+    thread.actor = actor
+    defer { thread.actor = outer }
+    return try take(demand, prepared)
   }
 
   /// Calls the function.
@@ -177,7 +278,7 @@ final class Factory: Provider, @unchecked Sendable {
 
   override func parameterTypes(in context: UDIContext) -> [Any.Type]? {
     guard let function = function ?? closures?.value.function else { return nil }
-    guard function.looksUpParameters else { return function.takesContext ? nil : [] }
+    guard function.reachOfParameters != nil else { return function.takesContext ? nil : [] }
     let thread = Resolution.current
     thread.read { $0.listed = [] }
     defer { thread.read { $0.listed = nil } }
@@ -185,8 +286,8 @@ final class Factory: Provider, @unchecked Sendable {
     return thread.read { $0.listed }
   }
 
+  override var reachOfParameters: UDIReach? { (function ?? closures?.value.function)?.reachOfParameters }
+
   /// Calls the completion. This happens at the end of the outermost link.
-  func complete(_ instance: Instance, for context: UDIContext, with arguments: Arguments?) {
-    closures?.value.complete?(context, instance, arguments)
-  }
+  func complete(_ instance: Instance, for context: UDIContext) { closures?.value.complete?(context, instance) }
 }

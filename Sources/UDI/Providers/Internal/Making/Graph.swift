@@ -1,9 +1,10 @@
 /// The instances that are shared under the lifetime `.graph`. What a thread shares during one outermost link is one
-/// graph; so is what the attempts of one `obtain` share, one after the other, and what the asynchronous factories share
-/// that one outermost `obtain` runs. An instance that is kept gets its own graph while it is made.
+/// graph; so is what the parameters of an initialiser share that `obtain` gets one after the other, and what the
+/// asynchronous factories share that one outermost `obtain` runs. An instance that is kept gets its own graph while it
+/// is made.
 final class Graph: @unchecked Sendable {
   // Unchecked: `caches` and `hasEnded` are guarded by the tree lock. One thread at a time uses the other properties:
-  // the one whose graph this is, or on which an attempt runs.
+  // the one whose graph this is, or on which a task obtains parameters.
 
   /// What synchronous factories without arguments have made.
   @exclusivity(unchecked) private var shared = CompactTable<Element>()

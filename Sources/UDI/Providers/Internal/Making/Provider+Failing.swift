@@ -38,6 +38,22 @@ final class FactoryFailure: Sendable {
 }
 
 extension Provider {
+  /// Records that the factory has failed, unless it was cancelled. Do not call this under a lock.
+  ///
+  /// - Parameters:
+  ///   - context: The context that the factory was given.
+  ///   - warmUp: The warm-up that the call was a part of, if it was one of a warm-up.
+  /// - Returns: The error for the caller.
+  final func fail(
+    _ error: any Error, with arguments: Arguments?, for context: UDIContext, in warmUp: WarmUp?
+  ) -> any Error {
+    if error is CancellationError { return error }
+    noteFailure(error, arguments)
+    let error = passOn(error)
+    if arguments == nil { warmUp?.note(error, of: self, for: context) }
+    return error
+  }
+
   /// Records that the factory, or an alias's cast, has failed. Do not call this under a lock.
   final func noteFailure(_ error: any Error, _ arguments: Arguments?) {
     // Some factories often return nil, so no lock is taken if the last record says the same.

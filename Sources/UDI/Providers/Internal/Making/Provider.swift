@@ -81,6 +81,8 @@ package class Provider: Entry, @unchecked Sendable {
     /// How long the factory took when it last made an instance while recording was on.
     var lastDuration: Duration?
     var scopeKey: ScopeKey?
+    /// The task that obtains the parameters of an initialiser, while it does (`InstanceKeeper.preparation`).
+    var preparation: Creation?
   }
 
   /// - Parameters:
@@ -163,6 +165,46 @@ package class Provider: Entry, @unchecked Sendable {
   ///
   /// - Parameter context: Any context. Nothing is looked up there.
   package func parameterTypes(in context: UDIContext) -> [Any.Type]? { nil }
+
+  /// The reach with which the parameters of an initialiser are looked up; nil if the factory is none.
+  var reachOfParameters: UDIReach? { nil }
+
+  /// Takes or makes an instance for `obtain`: see `Demand`. The steps are those of `Factory.instance`, with three
+  /// differences: tasks wait, an instance that others may want is made in a separate task, and the completion of an
+  /// asynchronous factory is called before those that wait get the instance.
+  ///
+  /// - Returns: Nil if the provider has left its context in the meantime; the caller then repeats the lookup.
+  /// - Throws: `ProviderFailure`, `CancellationError` if the current task is cancelled, or what the factory throws.
+  nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
+    let key = try key(of: demand.arguments?.arguments)
+    if keeps {
+      if demand.look == nil { return try await shared(demand, key, in: nil) }
+      if let present = try keeper(for: key, asking: demand.context).present { return OwnedInstance(present, reach) }
+    }
+    if isAsynchronous, demand.look != nil { throw ProviderFailure.asynchronous(self) }
+    if sharing == .unique { try Task.checkCancellation() }
+    let present = Graph.ofTask
+    let ofTask = present ?? Graph()
+    defer { if present == nil { ofTask.end() } }
+    if sharing == .graph, isAsynchronous { return try await shared(demand, key, in: ofTask) }
+    guard let owner = owner(asking: demand.context) else { return nil }
+    let call = try AsyncCall(self, for: owner, with: key, in: ofTask, beginning: nil, askedBy: .current)
+    return try await make(demand.for(owner, in: keeps ? Graph() : demand.graph), as: call, for: nil)
+  }
+
+  /// What keeps an instance that a task makes, and the creation that ends with it.
+  typealias Place = (keeper: InstanceKeeper, creation: AsyncCreation)
+
+  /// Makes an instance as part of a call, when the parameters of an initialiser have been obtained.
+  ///
+  /// - Parameters:
+  ///   - demand: What is asked for, with the context that the factory gets.
+  ///   - call: The new call.
+  ///   - place: What keeps the instance; nil if only the caller gets it.
+  /// - Returns: Nil if what the parameters were obtained for has been reset or replaced meanwhile.
+  nonisolated(nonsending) func make(
+    _ demand: Demand, with parameters: [OwnedInstance?], as call: AsyncCall, for place: Place?
+  ) async throws -> OwnedInstance? { nil }
 
   /// The types of the factory's arguments; empty if it takes none.
   package final var argumentTypes: [Any.Type] { wanted?.types ?? [] }

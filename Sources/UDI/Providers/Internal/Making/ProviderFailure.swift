@@ -8,7 +8,7 @@ enum ProviderFailure: Error {
   /// The factory belongs to an actor, and the lookup runs elsewhere.
   case isolatedElsewhere(Isolation)
   /// The factory is asynchronous, and the provider has no instance to give, or a fresh one is wanted.
-  case asynchronous(Unmade)
+  case asynchronous(Provider)
   /// Any other reason.
   case explained(UDIExplanation.Cause)
 

@@ -25,10 +25,9 @@ final class Resolution {
   }
 
   /// The frames of the running factories and completions, the outermost first. The frames of completions come first
-  /// (see
-  /// `complete`). Only this thread writes the frames. Other
-  /// threads read them only under the tree lock and while this thread waits. They see that this thread waits, because
-  /// it enters what it waits for (`Activity.enter`) under the same lock.
+  /// (see `complete`). Only this thread writes the frames. Other threads read them only under the tree lock and while
+  /// this thread waits. They see that this thread waits, because it enters what it waits for (`Activity.enter`) under
+  /// the same lock.
   @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
 
   /// Whether the thread is the process's first one.
@@ -41,16 +40,18 @@ final class Resolution {
   /// thread.
   var actor: (any Actor)?
 
-  /// The attempts of `obtain` of which one runs on this thread; nil if there is none. Used only by this thread.
-  @exclusivity(unchecked) var obtaining: ObtainingAttempts?
-
-  /// How many lookups on this thread have found only an asynchronous factory, and no instance.
-  @exclusivity(unchecked) var asyncMisses = 0
-  /// How many lookups on this thread have failed because what they found belongs to an actor on which they did not run.
-  @exclusivity(unchecked) private var actorMisses = 0
-  /// How many lookups on this thread have failed, although they might succeed elsewhere.
-  var missesOnlyHere: Int { unsafe asyncMisses + actorMisses }
-  func noteActorMiss() { unsafe actorMisses += 1 }
+  /// The call of a factory for `obtain` that runs on this thread; nil if there is none. Used only by this thread.
+  @exclusivity(unchecked) var obtaining: ObtainedCall?
+  /// Whether there is such a call. (Looking at the call itself would count references in each making.)
+  @exclusivity(unchecked) var isForObtain = false
+  /// The frame in which a new instance is being attached, as the number of frames; 0 if there is none.
+  @exclusivity(unchecked) var attachingFrame = 0
+  /// What running closures have missed by `link` or `linkAll`, although `obtain` would make it: for each of them the
+  /// first, with the number of its frame, counted from 1. Used only by this thread.
+  @exclusivity(unchecked) var missed: [(frame: Int, error: UDILinkError)] = []
+  /// How many lookups on this thread have failed, although they might succeed elsewhere: what they found is
+  /// asynchronous, or belongs to an actor on which they did not run.
+  @exclusivity(unchecked) var missesOnlyHere = 0
 
   /// The children of dismantled contexts that this thread has yet to release; nil if it is dismantling none. See
   /// `Node.dismantle`. Used only by this thread.
@@ -71,7 +72,7 @@ final class Resolution {
   /// The completions that will be called at the end of the outermost link.
   @exclusivity(unchecked) private var completions: [Completion] = []
   /// How many of the frames belong to completions rather than to factories. These are the outermost ones.
-  @exclusivity(unchecked) private var completionFrames = 0
+  @exclusivity(unchecked) private(set) var completionFrames = 0
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) var hasRemains = false
 
@@ -239,7 +240,7 @@ extension Resolution {
         arguments: arguments.map { KeptArguments($0) }, needs: needs, isOfLook: isLooking, graph: presentGraph))
   }
 
-  /// Ends the outermost link: calls the completions and, unless the link is an attempt of `obtain`, ends the graph.
+  /// Ends the outermost link: calls the completions, and ends the graph.
   @inline(never)
   private func endOutermost() {
     // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
@@ -248,8 +249,7 @@ extension Resolution {
     var called: [Completion] = []
     if unsafe !completions.isEmpty { complete(&called) }
     unsafe hasRemains = false
-    // If the link is an attempt of `obtain`, the next attempt shares with it.
-    unsafe graph = obtaining?.graph
+    unsafe graph = nil
     withExtendedLifetime((ended, called)) {}
   }
 
@@ -277,8 +277,9 @@ extension Resolution {
         if let needs = completion.needs, needs.context != nil {
           needs.meetNeeds(of: completion.instance.object, at: completion.provider.site)
         }
-        completion.provider.complete(completion.instance, for: completion.context, with: arguments)
-        completion.keeper.beginOperations(of: completion.instance)
+        completion.provider.complete(completion.instance, for: completion.context)
+        let isCancelled = unsafe obtaining?.demand.warmUp != nil && Task.isCancelled
+        completion.keeper.beginOperations(of: completion.instance, isPutOff: isCancelled)
       }
       complete(&called)
       unsafe frames.removeLast()

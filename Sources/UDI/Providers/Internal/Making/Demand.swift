@@ -1,0 +1,182 @@
+/// What `obtain` asks for, with everything that is handed on to the lookups of an initialiser's parameters.
+///
+/// `obtain` waits for other threads and tasks, for the actor that a factory belongs to, and for asynchronous factories.
+/// It never blocks its thread, and a factory is called once for each instance that it makes. These are its steps:
+///
+/// 1. What is bound or kept is found as `require` finds it.
+/// 2. Otherwise, the provider is found, which takes or makes the instance in the other steps (`Provider.obtain`).
+/// 3. If another thread or task is making the instance, the task waits for it.
+/// 4. If the factory is an initialiser that was registered with `using:`, its parameters are obtained, one after the
+///    other, each by a demand like this one. If the provider keeps the instance, this happens in a separate task, for
+///    which other tasks wait, but not threads (`InstanceKeeper.preparation`).
+/// 5. The factory is called, on its actor. What it looks up by itself is looked up as anywhere else.
+struct Demand: Sendable {
+  /// The context that asks, or that the factory gets.
+  let context: UDIContext
+  let request: LookupRequest
+  var arguments: KeptArguments?
+  /// What the parameters of one initialiser share under the lifetime `.graph`.
+  var graph = Graph()
+  /// The warm-up that this is a part of, if it is one of a warm-up.
+  var warmUp: WarmUp?
+  /// Runs code that can change the tree, as a part of a look; nil for any other lookup. A look makes nothing that is
+  /// asynchronous.
+  var look: (@Sendable (() -> Void) -> Void)?
+
+  /// Performs the lookup, and waits as long as necessary.
+  ///
+  /// - Returns: An instance of exactly the requested type.
+  /// - Throws: `UDILinkError`, `CancellationError`, or what a factory throws.
+  nonisolated(nonsending) func obtain() async throws -> Instance {
+    do {
+      while true {
+        let (present, provider) = try find()
+        if let present { return present }
+        guard let provider else { throw ProviderFailure.nothing }
+        if let made = try await obtain(from: provider) { return made }
+      }
+    } catch { throw context.explained(error, request) }
+  }
+
+  /// Does the same for exactly one entry, whatever a lookup would find.
+  ///
+  /// - Returns: Nil if the entry has left its context in the meantime.
+  nonisolated(nonsending) func obtain(entry: Entry) async throws -> Instance? {
+    do {
+      try entry.reject(request.reach, nil)
+      while let provider = entry as? Provider, Tree.change({ _ in provider.node != nil }) {
+        if let made = try await obtain(from: provider) { return made }
+      }
+      return try entry.instance(for: context, with: nil, isFresh: false).map { try exact($0, entry) }
+    } catch { throw context.explained(error, request) }
+  }
+
+  /// Has a provider take or make the instance: steps 3 to 5.
+  ///
+  /// - Returns: Nil if the provider has left its context in the meantime.
+  nonisolated(nonsending) func obtain(from provider: Provider) async throws -> Instance? {
+    let owner = provider.owns ? provider.owner(asking: context) : nil
+    let wasEnding = owner?.change { node, _ in node.isEnding } ?? true
+    guard let made = try await provider.obtain(self) else { return nil }
+    // What was being made when its context was closed has been closed, too, or will be.
+    if !wasEnding, let path = owner?.change({ node, _ in node.endingPath }) { throw ProviderFailure.closed(path) }
+    // If the instance is not of the requested type, it is released here, on its own actor.
+    return try withExtendedLifetime(made) { try exact(made.value, provider) }
+  }
+
+  /// Takes the first two steps: finds an instance that is there, or the provider to ask. Makes nothing. The steps are
+  /// those of `UDIContext.complete`, but a provider is not asked here.
+  @inline(never)
+  func find() throws -> (present: Instance?, provider: Provider?) {
+    func look<Dependency>(for type: Dependency.Type) throws -> (Instance?, Provider?) {
+      var found: Dependency?
+      return try unsafe withUnsafeMutablePointer(to: &found) {
+        let memory = unsafe InstanceMemory($0)
+        let given = arguments?.arguments
+        var answer =
+          given == nil ? context.attempt(request, into: memory) : context.attemptToMake(request, into: memory)
+        while true {
+          switch answer {
+          case .written: return unsafe ($0.pointee.map { Instance($0) }, nil)
+          case .object(let object) where memory.write(object, as: type):
+            return unsafe ($0.pointee.map { Instance($0) }, nil)
+          case .nothing, .object: throw ProviderFailure.nothing
+          case .provided(let entry):
+            try entry.reject(request.reach, given)
+            if let provider = entry as? Provider { return (nil, provider) }
+            // Nil if the entry has left its context in the meantime.
+            if let instance = try entry.instance(for: context, with: nil, isFresh: false) {
+              return try (exact(instance, entry), nil)
+            }
+          case .undecided: break
+          }
+          answer = context.locate(request, mustMake: given != nil, for: nil, into: memory)
+        }
+      }
+    }
+    // Without the variables, the labels of the result would confuse the compiler.
+    let (present, provider) = try _openExistential(request.type, do: look)
+    return (present, provider)
+  }
+
+  /// An entry's instance as exactly the requested type.
+  ///
+  /// - Throws: `ProviderFailure.notConvertible`.
+  private func exact(_ instance: Instance, _ entry: Entry) throws -> Instance {
+    func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
+      instance.value(as: type, isExact: entry.instanceType == type).map { Instance($0) }
+    }
+    guard let exact = _openExistential(request.type, do: cast) else {
+      throw ProviderFailure.notConvertible(from: entry.instanceType ?? request.type)
+    }
+    return exact
+  }
+
+  /// The same for the context that a factory gets, and for the graph in which it runs.
+  func `for`(_ owner: UDIContext, in graph: Graph) -> Demand {
+    Demand(context: owner, request: request, arguments: arguments, graph: graph, warmUp: warmUp, look: look)
+  }
+
+  /// Runs code that can change the tree, as a part of the look, if it is one.
+  func looking<Made>(_ body: () throws -> Made) throws -> Made {
+    guard let look else { return try body() }
+    var result: Result<Made, any Error>?
+    look { result = Result { try body() } }
+    return try unsafe result.unsafelyUnwrapped.get()
+  }
+
+  // MARK: - The parameters of an initialiser
+
+  /// Obtains the parameters of an initialiser, one after the other.
+  ///
+  /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
+  nonisolated(nonsending) func parameters(_ types: [Any.Type], _ reach: UDIReach) async throws -> [OwnedInstance?] {
+    var instances: [OwnedInstance?] = []
+    for type in types {
+      let wrapped = wrappedType(of: type)
+      let parameter = Demand(
+        context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, look: look)
+      do { instances.append(OwnedInstance(try await parameter.obtain(), reach)) } catch let missing as UDILinkError {
+        guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
+        instances.append(nil)
+      }
+    }
+    return instances
+  }
+
+  /// Does the same for parameters that are not `Sendable`.
+  @MainActor func parametersOnMainActor(_ types: [Any.Type]) async throws -> [OwnedInstance?] {
+    try await parameters(types, .mainActor)
+  }
+}
+
+/// One call of `warmUp`. It remembers what has failed, so that this is not tried again, and is reported only once.
+final class WarmUp: @unchecked Sendable {
+  // Unchecked: the property is guarded by the tree lock.
+
+  /// The failures, in the order in which they happened. The contexts are held, so that no other one has its address.
+  private var failures: [(provider: UInt, context: UDIContext, error: any Error)] = []
+
+  /// The error with which a factory has failed that was given the context; nil if it has not.
+  func failure(of provider: Provider, for context: UDIContext) -> (any Error)? {
+    Tree.change { _ in failures.first { $0.provider == provider.id && $0.context === context }?.error }
+  }
+
+  /// Notes that a factory has failed.
+  func note(_ error: any Error, of provider: Provider, for context: UDIContext) {
+    Tree.change { _ in failures.append((provider.id, context, error)) }
+  }
+
+  /// Forgets what has failed only for want of something that has been made since.
+  func forgetFailures(forWantOf made: Set<String>) {
+    var kept = Tree.change { _ in failures }.filter { $0.error.missingOnlyHere.map(made.contains) != true }
+    Tree.change { _ in swap(&failures, &kept) }
+  }
+
+  /// How many failures came before that of the given provider.
+  ///
+  /// - Parameter provider: The provider's id.
+  func number(of provider: UInt, for context: UDIContext) -> Int {
+    Tree.change { _ in failures.firstIndex { $0.provider == provider && $0.context === context } ?? failures.count }
+  }
+}

@@ -1,0 +1,111 @@
+/// How tasks make an instance for `obtain`: with an asynchronous factory, or with an initialiser whose parameters have
+/// to be obtained.
+extension Provider {
+  /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for whoever is making it.
+  ///
+  /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
+  nonisolated(nonsending) final func shared(
+    _ demand: Demand, _ key: ArgumentKey?, in graph: Graph?
+  ) async throws -> OwnedInstance? {
+    while true {
+      switch try claim(demand, key, in: graph) {
+      case .found(let instance): return OwnedInstance(instance, reach)
+      case .gone: return nil
+      case .make: continue
+      case .wait(let creation, let number):
+        if let made = try await creation.outcome(number).instance { return made }
+      }
+    }
+  }
+
+  /// Finds the instance, or the creation that is making it. If there is neither, starts a creation.
+  // Not inlined, because `shared` would be compiled with it once more for each time that it waits.
+  @inline(never)
+  private final func claim(_ demand: Demand, _ key: ArgumentKey?, in graph: Graph?) throws -> Claim {
+    let context = demand.context
+    // The call that this task is part of. It only waits for the result, as others may; the new call has its own
+    // activity.
+    let asker = AsyncCall.current
+    let keeper = try graph?.keeper(of: self, key) ?? self.keeper(for: key, asking: context)
+    if let stored = keeper.custom?.load() { return .found(stored) }
+    if Task.isCancelled { throw CancellationError() }
+    let claim = try keeper.claim(for: context, by: .task(asker, through: []), isPreparing: !isAsynchronous)
+    guard case .make(let new, let waiter) = claim else { return claim }
+    guard let creation = new as? AsyncCreation, let waiter else {
+      preconditionFailure("a task begins a creation that it waits for")
+    }
+    let owner = creation.owner ?? context
+    creation.start(atOnce: !isAsynchronous && asker.map { $0.depth < 8 } ?? true) { [self] in
+      do {
+        try creation.beginFactory()
+        // Another task might have stored an instance since this one asked the storage.
+        if let stored = keeper.custom?.load() {
+          keeper.end(creation, .undecided)
+          return .made(OwnedInstance(stored, reach))
+        }
+        // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
+        let present = graph?.unlessEnded
+        let own = present ?? Graph()
+        defer { if present == nil { own.end() } }
+        let call = try AsyncCall(self, for: owner, with: key, in: own, beginning: creation, askedBy: asker)
+        // The parameters share a graph that no other task uses.
+        let made = try await make(
+          demand.for(owner, in: graph == nil ? Graph() : demand.graph), as: call, for: (keeper, creation))
+        return made.map { .made($0) } ?? .undecided
+      } catch {
+        keeper.end(creation, .failed(error))
+        return .failed(error)
+      }
+    }
+    return .wait(creation, waiter)
+  }
+
+  /// Obtains the parameters of an initialiser, and then makes an instance, as a part of a call, which ends with that.
+  nonisolated(nonsending) final func make(
+    _ demand: Demand, as call: AsyncCall, for place: Place?
+  ) async throws -> OwnedInstance? {
+    defer { call.end() }
+    return try await AsyncCall.$current.withValue(call) {
+      if let error = demand.warmUp?.failure(of: self, for: demand.context) { throw error }
+      var parameters: [OwnedInstance?] = []
+      if let reach = reachOfParameters, let types = parameterTypes(in: demand.context) {
+        if UDIRecording.isOn { demand.context.recordLookups() }
+        do {
+          parameters =
+            try await reach == .anywhere
+            ? demand.parameters(types, reach) : demand.parametersOnMainActor(types)
+        } catch { throw fail(error, with: nil, for: demand.context, in: demand.warmUp) }
+      }
+      return try await make(demand, with: parameters, as: call, for: place)
+    }
+  }
+
+  /// Whether what has been obtained for an initialiser may be used: nothing has been reset or replaced meanwhile.
+  ///
+  /// - Parameter place: What will keep the instance; nil if only the caller gets it.
+  final func isStillWanted(for place: Place?) -> Bool {
+    Tree.change { _ in
+      guard let (keeper, creation) = place else { return node != nil }
+      return keeper.creation === creation || keeper.preparation === creation
+    }
+  }
+
+  /// Whether a context owns what the provider makes.
+  final var owns: Bool { sharing == .strong || sharing == .scope }
+
+  /// The context that will own what the provider makes; the one that asks if the provider does not keep it. Nil if
+  /// there is none.
+  final func owner(asking context: UDIContext) -> UDIContext? {
+    if !keeps { return context }
+    return sharing == .scope ? context.nearestScope : Tree.change { _ in node?.context }
+  }
+}
+
+/// A parameter of an initialiser, from the instance that was obtained for it.
+func parameter<Parameter>(_ type: Parameter.Type, _ obtained: OwnedInstance?) -> Parameter {
+  // Each instance has exactly the type that was asked for, so neither cast can fail.
+  if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
+    return unsafe (optional.wrap(obtained?.value) as? Parameter).unsafelyUnwrapped
+  }
+  return unsafe (obtained?.value.value(as: type, isExact: true)).unsafelyUnwrapped
+}

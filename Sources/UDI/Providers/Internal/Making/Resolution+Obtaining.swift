@@ -1,0 +1,78 @@
+/// How a thread calls a factory for `obtain`.
+extension Resolution {
+  /// A call of a factory for `obtain`.
+  ///
+  /// `parameters` are what has been obtained for the provider's initialiser, until it takes them; nil for a closure.
+  /// `base` is how many frames there were before.
+  typealias ObtainedCall = (
+    demand: Demand, provider: Unretained<Provider>, parameters: [OwnedInstance?]?, base: Int
+  )
+
+  /// Runs a factory for `obtain`.
+  ///
+  /// - Parameter parameters: What has been obtained for an initialiser; nil for a closure.
+  func obtaining<Result>(
+    _ demand: Demand, from provider: Provider, with parameters: [OwnedInstance?]?, _ body: () throws -> Result
+  ) rethrows -> Result {
+    // The values are swapped, and released at the end, because a release might run user code.
+    var call: ObtainedCall? = unsafe (demand, Unretained(provider), parameters, frames.count)
+    var graph: Graph? = demand.graph
+    let outer = unsafe isForObtain
+    unsafe swap(&call, &obtaining)
+    unsafe swap(&graph, &self.graph)
+    unsafe isForObtain = true
+    defer {
+      unsafe isForObtain = outer
+      unsafe swap(&call, &obtaining)
+      unsafe swap(&graph, &self.graph)
+    }
+    return try body()
+  }
+
+  // MARK: - The parameters of an initialiser
+
+  /// Takes what has been obtained for the initialiser that is running; nil if it looks its parameters up.
+  func takeParameters() -> [OwnedInstance?]? {
+    guard unsafe obtaining?.parameters != nil, unsafe obtaining?.provider == frames.last?.provider else { return nil }
+    return unsafe obtaining?.parameters.take()
+  }
+
+  // MARK: - What closures miss
+
+  /// Notes that a lookup has failed, although it might succeed elsewhere.
+  func noteMissOnlyHere() { unsafe missesOnlyHere += 1 }
+
+  /// Notes what the running closure has missed by `link` or `linkAll`, if it runs for `obtain`. It then fails with this
+  /// error: it is not kept without what `obtain` would make.
+  ///
+  /// - Returns: False if no closure runs here for `obtain`.
+  @inline(never)
+  func noteMiss(_ error: UDILinkError) -> Bool {
+    let (count, base) = unsafe (frames.count, obtaining?.base ?? .max)
+    if count == 0 { return AsyncCall.noteMiss(error) }
+    guard unsafe count > completionFrames, unsafe count != attachingFrame else { return false }
+    guard count > base || AsyncCall.inFactory != nil else { return false }
+    if unsafe missed.last?.frame != count { unsafe missed.append((count, error)) }
+    return true
+  }
+
+  /// Takes what the closure that has just ended has missed; nil if it has missed nothing.
+  @inline(never)
+  func takeMiss() -> UDILinkError? {
+    unsafe missed.last?.frame == frames.count ? unsafe missed.removeLast().error : nil
+  }
+
+  /// Forgets what has been missed by closures that have ended since, before another one begins.
+  @inline(never)
+  func forgetMisses() { unsafe missed.removeAll { unsafe $0.frame >= frames.count } }
+
+  // MARK: - Warm-ups
+
+  /// The error with which a factory that is about to be called need not be called: the warm-up that this is a part of
+  /// has been cancelled, or the factory has failed in it before. Nil if it has to be called.
+  @inline(never)
+  func errorInsteadOfCall(of provider: Provider, for context: UDIContext) -> (any Error)? {
+    guard let warmUp = unsafe obtaining?.demand.warmUp else { return nil }
+    return Task.isCancelled ? CancellationError() : warmUp.failure(of: provider, for: context)
+  }
+}
