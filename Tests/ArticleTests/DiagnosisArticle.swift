@@ -71,6 +71,7 @@ extension UDILinkError: LocalizedError {
   @Test func changes() async throws {
     let context = AppContext
     context.register((any Store).self, lifetime: .context) { Database(path: "", clock: SystemClock()) }
+    _ = context.link((any Store).self)
     let follower = Task {
       var title = ""
       for await player in context.updates(of: (any Player).self) {

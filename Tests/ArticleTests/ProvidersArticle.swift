@@ -162,7 +162,7 @@ struct ProvidersArticle {
   @Test func metadata() {
     let app = UDIContext(tag: "App")
     app.register((any Codec).self, named: "fast", metadata: Speed.high) { FastCodec() }
-    let fast = app.registrations(of: (any Codec).self, where: { (speed: Speed) in speed == .high })
+    let fast = app.registrations(of: (any Codec).self).filter { $0.metadata as? Speed == .high }
     let codec = fast.first?.link()
     #expect(codec is FastCodec)
   }

@@ -146,10 +146,7 @@ struct Recipes {
     let context = context
     context.provide(Spelling(), as: (any Checker).self, named: "spelling")
     context.register((any Checker).self, named: "grammar") { () async in Grammar() }
-    var checkers: [any Checker] = []
-    for registration in context.registrations(of: (any Checker).self) {
-      checkers.append(try await context.obtain(registration.key))
-    }
+    let checkers = try await context.obtainAll((any Checker).self)
     #expect(checkers.flatMap { $0.faults(in: "") } == ["a misspelt word", "a missing verb"])
   }
 

