@@ -80,3 +80,12 @@ extension Trait where Self == ConditionTrait {
     .disabled(if: isUnderThreadSanitizer, "large, and on one thread")
   }
 }
+
+/// The executor of an actor that has a thread of its own, so that a test may block it.
+final class OwnThread: SerialExecutor {
+  private let queue = DispatchQueue(label: "own thread")
+  func enqueue(_ job: UnownedJob) {
+    let executor = unsafe asUnownedSerialExecutor()
+    queue.async { unsafe job.runSynchronously(on: executor) }
+  }
+}

@@ -31,7 +31,6 @@ extension UDILinking {
   ) -> UDIExplanation {
     _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: repeat each arguments)
   }
-
 }
 
 // MARK: - From typed verbs to the untyped core

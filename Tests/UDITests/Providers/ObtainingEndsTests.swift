@@ -216,14 +216,6 @@ import Testing
   /// An actor with a thread of its own, so that a test may block it.
   @globalActor private actor Busy {
     static let shared = Busy()
-    private final class OwnThread: SerialExecutor {
-      private let queue = DispatchQueue(label: "busy")
-      func enqueue(_ job: UnownedJob) {
-        let executor = unsafe asUnownedSerialExecutor()
-        queue.async { unsafe job.runSynchronously(on: executor) }
-      }
-    }
-
     private let executor = OwnThread()
     nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
