@@ -82,7 +82,7 @@ extension UDIContext {
         meantForScopes.insert([provider.key.description] + context.fullPath)
       }
     }
-    let failed = await failuresToMake { !($0 is Alias) }.filter {
+    let failed = await failuresToMake(areAliases: false).filter {
       switch ($0.error as? UDILinkError)?.cause {
       case .inScope, .noScope: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
       default: true
@@ -90,7 +90,7 @@ extension UDIContext {
     }
     // Only an instance that is made under the type that `implements` serves it as shows whether it is of that type. If
     // it fails for any other reason, so does its provider, whose failure is reported already.
-    let notServed = await failuresToMake { $0 is Alias }.filter {
+    let notServed = await failuresToMake(areAliases: true).filter {
       if case .notConvertible = ($0.error as? UDILinkError)?.cause { true } else { false }
     }
     return failed + notServed

@@ -11,13 +11,11 @@ public struct UDIReach: Equatable, Sendable {
   /// The bits that a `WantedType` takes from a `TypeToken`.
   @usableFromInline let mask: UInt
 
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   init(mask: UInt) { self.mask = mask }
 
   /// Whether both are the same.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   public static func == (left: UDIReach, right: UDIReach) -> Bool { left.mask == right.mask }
 
   /// The type is `Sendable`.
@@ -38,7 +36,6 @@ extension UDIReach {
   ///
   /// In the Swift 6 language mode, the compiler refuses calls from elsewhere, or at least warns about them. In the
   /// Swift 5 mode, it only warns, if at all.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || MainActorCheck.isIsolated(type)) }
 }

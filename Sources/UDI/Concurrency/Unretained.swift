@@ -12,8 +12,7 @@
 /// - Something else holds the object for as long as the reference is used. For example, entries hold their keys, a
 ///   thread holds its `Resolution`, and a link holds the provider whose factory it runs. A `TypeIdentity` is held for
 ///   ever.
-@usableFromInline
-@safe
+@usableFromInline @safe
 struct Unretained<Object: AnyObject>: Hashable {
   private let reference: Unmanaged<Object>
 

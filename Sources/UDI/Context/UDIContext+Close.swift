@@ -102,24 +102,29 @@ extension UDIContext {
   ///   current task is cancelled.
   /// - Complexity: O(contexts below, and their registrations).
   nonisolated(nonsending) public func untilClosed() async throws {
-    let waiter = Activity.Waiter.task(.present, through: [])
-    while true {
-      let (failure, wait) = change { node, _ -> (UDIFailure?, (activity: Activity, number: UInt64)?) in
-        if node.treeLocked.state == .closed { return (nil, nil) }
-        let extras = node.treeLocked.ensureExtras()
-        // A run of `close()` might wait for this task, and gets the failures.
-        if let run = extras.closing { return (nil, (try? run.enter(waiter)).map { (run, $0) }) }
-        if let failure = node.takeFailure() { return (failure, nil) }
-        let end = extras.end ?? Operation()
-        extras.end = end
-        return (nil, (end, end.add(waiter)))
-      }
-      if let failure { throw failure }
-      guard let wait else { return }
-      let hasEnded = await wait.activity.waitUnlessCancelled(wait.number)
+    while let (end, number) = try enterEnd(.task(.present, through: [])) {
+      let hasEnded = await end.waitUnlessCancelled(number)
       // This task may have been told of a failure although it was cancelled at the same moment.
-      if let failure = Tree.change({ _ in (wait.activity as? Operation)?.failure }) { throw failure }
+      if let failure = Tree.change({ _ in (end as? Operation)?.failure }) { throw failure }
       if !hasEnded, Task.isCancelled { throw CancellationError() }
+    }
+  }
+
+  /// Adds a waiter for the end of the context.
+  ///
+  /// - Returns: What to wait for, and the waiter's number. Nil if the context is closed, or waits for the waiter.
+  /// - Throws: The failure of an operation, if nobody has been told of it.
+  @inline(never)
+  private func enterEnd(_ waiter: Activity.Waiter) throws -> (Activity, UInt64)? {
+    try change { node, _ -> (Activity, UInt64)? in
+      if node.treeLocked.state == .closed { return nil }
+      let extras = node.treeLocked.ensureExtras()
+      // A run of `close()` might wait for this task, and gets the failures.
+      if let run = extras.closing { return (try? run.enter(waiter)).map { (run, $0) } }
+      if let failure = node.takeFailure() { throw failure }
+      let end = extras.end ?? Operation()
+      extras.end = end
+      return (end, end.add(waiter))
     }
   }
 

@@ -43,8 +43,7 @@ extension UDIContext {
     *, deprecated,
     message: "unwrap it first: a lookup of the type without the question mark does not find an optional"
   )
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func provide<Wrapped>(
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
     metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line

@@ -35,15 +35,15 @@ extension UDIFailure: CustomStringConvertible {
     // Without what needed the dependency: two dependencies may lack the same one.
     let causes = failures.map { ($0.error as? UDILinkError)?.explanation.decision ?? "\($0.error)" }
     let dependencies = failures.map(\.dependency)
-    let count = dependencies.indices.count { dependencies.firstIndex(of: dependencies[$0]) == $0 }
+    let count = Set(dependencies).count
     var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
     for (first, cause) in causes.enumerated() where causes.firstIndex(of: cause) == first {
       let same = causes.indices.filter { causes[$0] == cause }
       // What failed first comes first: it is what the others need.
-      let index = same.min { failures[$0].number < failures[$1].number } ?? first
+      let index = same.reduce(first) { failures[$1].number < failures[$0].number ? $1 : $0 }
       // All lines of a description are indented like its first one.
-      let description = failures[index].description
-      lines += description.split(separator: "\n", omittingEmptySubsequences: false).map { spelled("  \(String($0))") }
+      let description = failures[index].description.split(separator: "\n", omittingEmptySubsequences: false)
+      lines.append("  " + description.joined(separator: "\n  "))
       let others = same.filter { $0 != index }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }

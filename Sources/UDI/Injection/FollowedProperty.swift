@@ -28,8 +28,7 @@ final class FollowedProperty: @unchecked Sendable {
   @usableFromInline var isObserved: Bool { Observed.isObserved(registrar) || !Observed.isHashed }
 
   /// Reads the dependency of an object. This is what clients compile of a read.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
     isObserved ? observe(attachment, of: owner) : link.value(attachment, of: owner)
   }

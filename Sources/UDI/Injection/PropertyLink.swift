@@ -63,8 +63,7 @@ final class PropertyLink {
   ///
   /// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
   /// - Returns: Nil if there is no dependency. If it is required, the program has stopped instead.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) {

@@ -69,9 +69,7 @@ extension UDIRules {
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search; by default that of the context in which the rule is applied.
   /// - Returns: The rules, for chaining.
-  @available(swift, introduced: 6)
-  @MainActor
-  @discardableResult
+  @available(swift, introduced: 6) @MainActor @discardableResult
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules {
@@ -87,9 +85,7 @@ extension UDIRules {
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction of the search; by default that of the context in which the rule is applied.
   /// - Returns: The rules, for chaining.
-  @available(swift, obsoleted: 6)
-  @preconcurrency @MainActor
-  @discardableResult
+  @available(swift, obsoleted: 6) @preconcurrency @MainActor @discardableResult
   public func inject<Dependency>(
     _ property: consuming ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil,
     search: UDISearch? = nil
@@ -181,8 +177,7 @@ extension UDIContext {
   /// - Parameter object: The object.
   /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of the contexts above it).
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func inject(into object: AnyObject) -> Int {
     UDIReach.mainActor.assertIsolation(type(of: object))
     return applyRules(to: object, .mainActor)

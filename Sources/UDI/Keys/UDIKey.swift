@@ -53,8 +53,7 @@ extension UDIKey: CustomStringConvertible {
 /// but lookups of the subclass would use it without a cast.
 ///
 /// - Parameter place: Where the call is, if that is known, followed by a colon and a space.
-@usableFromInline
-@inline(__always)
+@usableFromInline @inline(__always)
 func checkStaticType(_ type: Any.Type, _ expected: Any.Type, at place: @autoclosure () -> String = "") {
   if type != expected { refuse(type, expected, at: place()) }
 }

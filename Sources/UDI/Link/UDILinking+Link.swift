@@ -79,8 +79,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``link(_:named:search:fresh:fileID:line:)``.
-  @_disfavoredOverload
-  @_alwaysEmitIntoClient
+  @_disfavoredOverload @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -202,8 +201,7 @@ extension UDILinking {
   // contain it as well, in a form for all types, and so would every client: 32 KiB that nothing calls.
 
   /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func lookUp<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, fresh: Bool = false,
     at site: UDICallSite = UDICallSite("", 0)
@@ -225,8 +223,7 @@ extension UDILinking {
   }
 
   /// Performs the lookup for `require`.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func lookUpOrThrow<Dependency>(
     _ type: Dependency.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?,
     at site: UDICallSite = UDICallSite("", 0)
@@ -278,8 +275,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_disfavoredOverload
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
+  @_disfavoredOverload @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

@@ -29,8 +29,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
-  @_disfavoredOverload
-  @_alwaysEmitIntoClient
+  @_disfavoredOverload @_alwaysEmitIntoClient
   nonisolated(nonsending) public func obtain<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -130,21 +129,10 @@ extension UDIOrigin {
   nonisolated(nonsending) fileprivate func obtainAll<Dependency>(_ request: LookupRequest) async throws -> [Dependency]
   {
     let context = try context(requiredFor: "obtainAll", request)
-    var all: [Dependency] = []
-    for (entry, object) in context.withNode({ $0.allDependencies(request, ofAnyName: true) }).reversed() {
-      if let object {
-        if let dependency = object as? Dependency { all.append(dependency) }
-        continue
-      }
-      if (entry as? Provider)?.wanted != nil { continue }
-      let one = LookupRequest(
-        request.type, request.reach, named: entry.key.name, search: request.search, at: request.site)
-      do {
-        let instance = try await Demand(context: context, request: one).obtain(entry: entry)
-        if let dependency = instance?.value(as: Dependency.self, isExact: true) { all.append(dependency) }
-      } catch let missing as UDILinkError where missing.isAbsence {} catch { throw seen(error, at: request.site) }
-    }
-    return all
+    do {
+      let all = try await Demand(context: context, request: request).obtainAll()
+      return all.compactMap { $0.value(as: Dependency.self) }
+    } catch { throw seen(error, at: request.site) }
   }
 
   @usableFromInline
@@ -164,9 +152,7 @@ extension UDIOrigin {
 
 extension UDILinking {
   /// Does the same as ``obtain(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_disfavoredOverload
-  @preconcurrency @MainActor
-  @_alwaysEmitIntoClient
+  @_disfavoredOverload @preconcurrency @MainActor @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -178,8 +164,7 @@ extension UDILinking {
 
   /// Does the same as ``obtain(named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`, where
   /// an optional is expected.
-  @preconcurrency @MainActor
-  @_alwaysEmitIntoClient
+  @preconcurrency @MainActor @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency? {
@@ -187,8 +172,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``obtain(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @preconcurrency @MainActor
-  @_alwaysEmitIntoClient
+  @preconcurrency @MainActor @_alwaysEmitIntoClient
   public func obtain<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {

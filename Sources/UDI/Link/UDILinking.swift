@@ -60,8 +60,7 @@ public enum UDIOrigin {
 extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
   // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   func present<Dependency>(_ request: LookupRequest) -> Dependency? {
     var found: Dependency?
     unsafe withUnsafeMutablePointer(to: &found) { unsafe findPresent(request, into: UnsafeMutableRawPointer($0)) }
@@ -72,8 +71,7 @@ extension UDIOrigin {
   ///
   /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
   ///   not changed.
-  @unsafe
-  @usableFromInline
+  @unsafe @usableFromInline
   func findPresent(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) {
     switch self {
     case .context(let context): _ = unsafe context.attempt(request, into: InstanceMemory(address: memory))
@@ -104,6 +102,7 @@ extension UDIOrigin {
   }
 
   /// Does the same for a verb that throws. If an object's context is gone, also throws that as an error.
+  @inline(never)
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     switch self {
     case .context(let context): return context

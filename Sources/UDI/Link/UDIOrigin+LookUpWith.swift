@@ -33,8 +33,7 @@ extension UDIOrigin {
   ///   - memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is not
   ///     changed.
   /// - Throws: Only if a dependency is required and there is none: `UDILinkError`, or the error that a factory throws.
-  @unsafe
-  @usableFromInline
+  @unsafe @usableFromInline
   func find(
     _ request: LookupRequest, with arguments: Arguments?, isRequired: Bool, into memory: UnsafeMutableRawPointer
   ) throws {

@@ -15,8 +15,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: Whether the dependency was found.
   /// - Complexity: As for ``UDILinking/link(_:named:search:fresh:fileID:line:)``.
-  @_alwaysEmitIntoClient
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func link<Dependency: Sendable>(
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -38,8 +37,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: Whether the dependency was found.
   /// - Complexity: As for ``UDILinking/link(_:named:search:fresh:fileID:line:)``.
-  @_alwaysEmitIntoClient
-  @discardableResult
+  @_alwaysEmitIntoClient @discardableResult
   public func link<Dependency: Sendable>(
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -73,8 +71,7 @@ extension UDIObject {
 extension UDIObject {
   /// Does the same as ``link(_:named:search:fileID:line:)-(ReferenceWritableKeyPath<Self,Dependency?>,_,_,_,_)`` on the
   /// main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  @discardableResult
+  @_alwaysEmitIntoClient @preconcurrency @MainActor @discardableResult
   public func link<Dependency>(
     _ property: ReferenceWritableKeyPath<Self, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -85,8 +82,7 @@ extension UDIObject {
 
   /// Does the same as ``link(_:named:search:fileID:line:)-(Dependency?,_,_,_,_)`` on the main actor, for a type that is
   /// not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  @discardableResult
+  @_alwaysEmitIntoClient @preconcurrency @MainActor @discardableResult
   public func link<Dependency>(
     _ property: inout Dependency?, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

@@ -110,8 +110,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
   /// main actor, for a type that is not `Sendable`.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -126,8 +125,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
   /// main actor, for a type that is not `Sendable`, with a factory that needs no context.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,

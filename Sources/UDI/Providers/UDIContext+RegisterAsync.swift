@@ -159,8 +159,7 @@ extension UDIContext {
   /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @_disfavoredOverload
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
@@ -182,8 +181,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)``, for an
   /// initialiser or a function that runs on its caller's actor. Here it runs on no actor.
-  @_disfavoredOverload
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -202,8 +200,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
   /// actor, for a type that is not `Sendable`.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
@@ -218,8 +215,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
   /// actor, for a type that is not `Sendable`, with a factory that needs no context.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
@@ -236,9 +232,7 @@ extension UDIContext {
   /// actor, for an initialiser with a parameter that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
-  @_disfavoredOverload
-  @MainActor
-  @discardableResult
+  @_disfavoredOverload @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -257,9 +251,7 @@ extension UDIContext {
   /// actor, for a type that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
-  @_disfavoredOverload
-  @preconcurrency @MainActor
-  @discardableResult
+  @_disfavoredOverload @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -295,7 +287,7 @@ extension UDIContext {
       reachOfParameters: parameters?.isEmpty == false ? .mainActor : nil,
       completion: onCreate == nil ? nil : completion,
       function: { @MainActor context, _, obtained in
-        try await closures.value.0(context, obtained).map { Instance($0) }
+        Instance.wrapping(try await closures.value.0(context, obtained))
       })
     return registerOnMainActor(factory, onClose)
   }
@@ -323,7 +315,7 @@ extension UDIContext {
     let factory = AsyncFactory(
       request, isolation: isolation, wanted: wanted, parameters: parameters,
       reachOfParameters: parameters?.isEmpty == false ? .anywhere : nil, completion: completion,
-      function: { try await make.value($0, $1, $2).map { Instance($0) } })
+      function: { Instance.wrapping(try await make.value($0, $1, $2)) })
     return register(factory, onClose)
   }
 }

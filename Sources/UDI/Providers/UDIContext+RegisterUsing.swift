@@ -41,8 +41,7 @@ extension UDIContext {
   ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
   ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @_disfavoredOverload
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -66,9 +65,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
   /// the main actor, for an initialiser with a parameter that is not `Sendable`.
-  @_disfavoredOverload
-  @MainActor
-  @discardableResult
+  @_disfavoredOverload @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -84,9 +81,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
   /// the main actor, for a type that is not `Sendable`.
-  @_disfavoredOverload
-  @preconcurrency @MainActor
-  @discardableResult
+  @_disfavoredOverload @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
@@ -110,8 +105,7 @@ extension UDIContext {
     *, unavailable,
     message: "without parameters, there is nothing to look up: instead of `using: Thing.init`, write `{ Thing() }`"
   )
-  @_disfavoredOverload
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,

@@ -58,8 +58,7 @@ extension UDIContext {
 
   /// Registers a factory with arguments on the main actor, for a type or arguments that are not `Sendable`. In all
   /// other respects, this form does the same as the one for `Sendable` types.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,

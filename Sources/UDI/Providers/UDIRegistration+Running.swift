@@ -43,8 +43,7 @@ extension UDIRegistration where Dependency: Sendable {
 
 extension UDIRegistration {
   /// Does the same as the form for `Sendable` types on the main actor, for a type that is not `Sendable`.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func running(
     mayEnd: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @isolated(any) (Dependency) async throws -> Void

@@ -211,6 +211,14 @@ extension UDIRegistration where Dependency: Sendable {
   nonisolated(nonsending) public func obtain() async throws -> Dependency { try await obtain(.anywhere) }
 }
 
+extension Entry {
+  nonisolated(nonsending) fileprivate func obtain(_ request: LookupRequest) async throws -> Instance {
+    let context = Tree.change { _ in node?.context }
+    if let context, let made = try await Demand(context: context, request: request).obtain(entry: self) { return made }
+    throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
+  }
+}
+
 extension UDIRegistration {
   /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
   ///
@@ -225,14 +233,10 @@ extension UDIRegistration {
   public func obtain() async throws -> Dependency { try await obtain(.mainActor) }
 
   nonisolated(nonsending) private func obtain(_ reach: UDIReach) async throws -> Dependency {
+    if !(entry is Provider), let bound = give(reach) { return bound }
     let request = LookupRequest(Dependency.self, reach, named: entry.key.name, search: .local)
-    if entry is Provider, let context {
-      let instance = try await Demand(context: context, request: request).obtain(entry: entry)
-      if let dependency = instance?.value(as: Dependency.self, isExact: true) { return dependency }
-    } else if let bound = give(reach) {
-      return bound
-    }
-    throw UDILinkError(UDIExplanation(Dependency.self, named: entry.key.name, search: .local, cause: .notRegistered))
+    // It is of exactly this type.
+    return try await unsafe entry.obtain(request).value(as: Dependency.self).unsafelyUnwrapped
   }
 
   private func give(_ reach: UDIReach) -> Dependency? {

@@ -98,8 +98,7 @@
   /// The view is evaluated again when a lookup would find something else, because the dependency has come, gone or been
   /// replaced, as for ``Followed``. If the dependency is `@Observable`, the view follows its changes as usual. The view
   /// does not keep the dependency alive, so something else has to hold it.
-  @MainActor
-  @propertyWrapper
+  @MainActor @propertyWrapper
   public struct ViewLinked<Dependency>: DynamicProperty {
     @Environment(\.udiContext) private var context
     @State private var property: FollowedProperty

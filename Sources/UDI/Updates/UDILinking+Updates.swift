@@ -114,26 +114,6 @@ extension UDILinking {
   }
 }
 
-// MARK: - With a key
-
-extension UDILinking {
-  /// Does the same as ``updates(of:named:search:fileID:line:)`` for a key.
-  @_alwaysEmitIntoClient
-  public func updates<Dependency: Sendable>(
-    of key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> UDIUpdates<Dependency> {
-    updates(of: Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
-  }
-
-  /// Does the same on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func updates<Dependency>(
-    of key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> UDIMainActorUpdates<Dependency> {
-    updates(of: Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
-  }
-}
-
 extension UDIOrigin {
   /// What begins to watch on behalf of one consumer. It does not keep the context alive, so a stored sequence does not.
   fileprivate func watch(_ request: LookupRequest, findsAll: Bool = false) -> @Sendable () -> Consumer {
@@ -150,8 +130,10 @@ extension UDIOrigin {
     }
     let consumer = Consumer(context, request)
     let timer = limit.map { consumer.watcher.expire(after: $0, clock) }
-    defer { timer?.cancel() }
-    while let next = await consumer.watcher.next() { if let found: Dependency = Watcher.first(next) { return found } }
+    var found: Dependency?
+    while found == nil, let next = await consumer.watcher.next() { found = Watcher.first(next) }
+    timer?.cancel()
+    if let found { return found }
     try Task.checkCancellation()
     throw seen(context.explained(ProviderFailure.nothing, request), at: request.site)
   }

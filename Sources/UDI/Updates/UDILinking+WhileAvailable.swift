@@ -39,9 +39,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let site = UDICallSite(fileID, line)
-    var requests = [LookupRequest(type, .anywhere, search: search, at: site)]
-    repeat requests.append(LookupRequest(each more, .anywhere, search: search, at: site))
+    let requests = LookupRequest.all(
+      type, repeat each more, reach: .anywhere, search: search, at: UDICallSite(fileID, line))
     return try await _origin.whileAvailable(requests, operation)
   }
 
@@ -63,10 +62,8 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let site = UDICallSite(fileID, line)
-    var requests = [LookupRequest(First.self, .anywhere, named: key.name, search: search, at: site)]
-    repeat requests.append(
-      LookupRequest((each More).self, .anywhere, named: (each more).name, search: search, at: site))
+    let requests = LookupRequest.all(
+      key, repeat each more, reach: .anywhere, search: search, at: UDICallSite(fileID, line))
     return try await _origin.whileAvailable(requests, operation)
   }
 }

@@ -68,8 +68,7 @@ extension UDIObject where Self: Actor {
 extension UDIObject {
   /// Does the same as ``follow(_:named:search:isolation:fileID:line:_:)`` on the main actor, for objects and
   /// dependencies that are not `Sendable`.
-  @preconcurrency @MainActor
-  @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func follow<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,

@@ -220,16 +220,8 @@ private actor Desk: UDIFinalObject {
       var updates = $0.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDILinking.updates(of:search:fileID:line:)") {
-      var updates = $0.updates(of: UDIKey((any Service).self), search: $1).makeAsyncIterator()
-      return if case .some(.some) = await updates.next() { true } else { false }
-    },
     Way("UDILinking.updates(of:named:search:fileID:line:)") {
       var updates = $0.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
-      return if case .some(.some) = await updates.next() { true } else { false }
-    },
-    Way("UDILinking.updates(of:search:fileID:line:)") {
-      var updates = $0.updates(of: UDIKey((any Domestic).self), search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
     Way("UDILinking.updates(ofAll:search:fileID:line:)") {
@@ -438,19 +430,9 @@ private actor Desk: UDIFinalObject {
       var updates = asker.updates(of: (any Service).self, search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
-    Way("UDILinking.updates(of:search:fileID:line:)") {
-      let asker = Asker().attached(to: $0)
-      var updates = asker.updates(of: UDIKey((any Service).self), search: $1).makeAsyncIterator()
-      return if case .some(.some) = await updates.next() { true } else { false }
-    },
     Way("UDILinking.updates(of:named:search:fileID:line:)") {
       let asker = Asker().attached(to: $0)
       var updates = asker.updates(of: (any Domestic).self, search: $1).makeAsyncIterator()
-      return if case .some(.some) = await updates.next() { true } else { false }
-    },
-    Way("UDILinking.updates(of:search:fileID:line:)") {
-      let asker = Asker().attached(to: $0)
-      var updates = asker.updates(of: UDIKey((any Domestic).self), search: $1).makeAsyncIterator()
       return if case .some(.some) = await updates.next() { true } else { false }
     },
     Way("UDILinking.updates(ofAll:search:fileID:line:)") {

@@ -45,7 +45,7 @@ private final class Screen: UDIFinalObject {
     #expect(context.link(.service) === bound)
     let other = Server()
     screen.bind(other, as: (any Serving).self)
-    var updates = context.updates(of: .service).makeAsyncIterator()
+    var updates = context.updates(of: (any Serving).self).makeAsyncIterator()
     #expect(await updates.next() as? Server === other)
   }
 
@@ -60,7 +60,7 @@ private final class Screen: UDIFinalObject {
     #expect(canvas.other === painter)
     let bound = Painter()
     context.bind(bound, as: (any Painting).self, named: UDIKey.painter.name)
-    var updates = context.updates(of: .painter).makeAsyncIterator()
+    var updates = context.updates(of: (any Painting).self, named: UDIKey.painter.name).makeAsyncIterator()
     #expect(await updates.next() as? Painter === bound)
   }
 

@@ -39,6 +39,17 @@ private final class Derived: Base, @unchecked Sendable {
     #expect(both.map(ObjectIdentifier.init) == [ObjectIdentifier(base), ObjectIdentifier(derived)])
   }
 
+  @Test func theClassInTheVariableIsObtained() async throws {
+    context.register(Base.self, lifetime: .context) { Base() }
+    context.register(Derived.self, lifetime: .context) { () async in Derived() }
+    try await context.warmUp(type)
+    let derived = try #require(context.link(Derived.self))
+    #expect(try await context.obtain(type) === derived)
+    #expect(try await context.obtainAll(type).map(ObjectIdentifier.init) == [ObjectIdentifier(derived)])
+    try await context.warmUp(Base.self, type)
+    #expect(context.link(Base.self) != nil)
+  }
+
   @Test func linkWhenAvailableWaitsForTheClassInTheVariable() async throws {
     let derived = Derived()
     context.bind(Base(), as: Base.self)

@@ -29,6 +29,7 @@ final class Availability: @unchecked Sendable {
   ///
   /// - Parameter number: The number of the change after which an operation began whose outcome this is. After a later
   ///   change, the operation has been cancelled, and its outcome does not matter. Nil if no operation runs any more.
+  @inline(never)
   private func end(with outcome: Result<any Sendable, any Error>, after number: Int? = nil) {
     Tree.change { _ in
       guard self.outcome == nil, number == nil || number == self.number else { return }
@@ -60,16 +61,22 @@ final class Availability: @unchecked Sendable {
   private func follow(_ index: Int) async {
     let consumer = Consumer(context, requests[index])
     while let next = await consumer.watcher.next() {
-      // The old value must not be released while the lock is held, because releasing it might run user code.
-      var found = next.first.map(keep)
-      Tree.change { _ in
-        swap(&self.found[index], &found)
-        number += 1
-        changes.wakeForChange()
-      }
+      note(next.first.map(keep), at: index)
     }
     // The context is closed or gone. (Or the task is cancelled; then the outcome does not matter.)
     end(with: .failure(ProviderFailure.nothing))
+  }
+
+  /// Notes what a lookup has found.
+  @inline(never)
+  private func note(_ new: Found?, at index: Int) {
+    // The old value must not be released while the lock is held, because releasing it might run user code.
+    var found = new
+    Tree.change { _ in
+      swap(&self.found[index], &found)
+      number += 1
+      changes.wakeForChange()
+    }
   }
 
   /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other
@@ -89,30 +96,36 @@ final class Availability: @unchecked Sendable {
       if let outcome { return outcome }
       last = now
       // The operation, and with it what it holds, is released before the next one begins.
-      guard found.allSatisfy({ $0 != nil }), let body = makeBody(found), let operation = begin() else { continue }
-      let asker = AsyncCall.present
-      await withTaskGroup(of: Void.self) { group in
-        group.addTask {
-          do { self.end(with: .success(try await operation.perform(askedBy: asker, body)), after: now) } catch {
-            self.end(with: .failure(error), after: now)
-          }
-        }
-        _ = await self.state(after: now)
-        group.cancelAll()
-      }
-      Tree.change { _ in
-        operation.leaveContext()
-        operation.wake()
-      }
+      if let operation = begin(with: found, after: now) { await run(operation, after: now) }
     }
     return nil
   }
 
-  /// Begins an operation for whose end closing the context waits; nil if the context is being closed.
-  private func begin() -> Operation? {
-    context.change { node, _ in
+  /// Runs an operation until it ends, or until something changes, and then cancels it.
+  @inline(never)
+  nonisolated(nonsending) private func run(_ operation: Operation, after now: Int) async {
+    let asker = AsyncCall.present
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        if let error = await operation.perform(askedBy: asker) { self.end(with: .failure(error), after: now) }
+      }
+      _ = await self.state(after: now)
+      group.cancelAll()
+    }
+    Tree.change { _ in
+      operation.leaveContext()
+      operation.wake()
+    }
+  }
+
+  /// Begins an operation for whose end closing the context waits; nil if something is not there, or if the context is
+  /// being closed.
+  @inline(never)
+  private func begin(with found: [Found?], after now: Int) -> Operation? {
+    guard found.allSatisfy({ $0 != nil }), let body = makeBody(found) else { return nil }
+    return context.change { node, _ in
       if node.treeLocked.state.isEnding { return nil }
-      let operation = Operation(while: requests[0].key)
+      let operation = Operation(while: requests[0].key) { self.end(with: .success(try await body()), after: now) }
       if let asker = AsyncCall.present { _ = operation.add(.task(asker, through: [])) }
       operation.delayClosing(of: node)
       return operation
@@ -122,6 +135,7 @@ final class Availability: @unchecked Sendable {
   /// Waits until something else has been found than with the given number, or until it is known how the call ends.
   ///
   /// - Returns: What has been found, with its number, and how the call ends; nil if the task is cancelled.
+  @inline(never)
   nonisolated(nonsending) private func state(
     after last: Int
   ) async -> (Int, [Found?], outcome: Result<any Sendable, any Error>?)? {

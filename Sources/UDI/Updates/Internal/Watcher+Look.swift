@@ -51,10 +51,11 @@ extension Watcher {
   /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
     let found = looking(lookUp)
-    begin(with: found.map { Instance($0) })
+    begin(with: .wrapping(found))
     return found
   }
 
+  @inline(never)
   private func begin(with found: Instance?) {
     let entry = context?.withNode { $0.allDependencies(request, ofAnyName: false, onlyFirst: true) }.last?.entry
     guard let found, let entry else { return _ = isNew([]) }

@@ -9,6 +9,7 @@ final class Consumer: Sendable {
   ///   - context: The context where lookups begin. If it is nil, the watcher ends at once.
   ///   - findsAll: Whether to find all dependencies of the type, and not only the first one with the name.
   ///   - looksFirst: Whether the consumer performs the first lookup itself, with `Watcher.begin`.
+  @inline(never)
   init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false, looksFirst: Bool = false) {
     let watcher = Watcher(context, request, findsAll)
     self.watcher = watcher
@@ -151,9 +152,12 @@ extension Watcher {
   func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
     Task {
       if limit > .zero { try? await clock.sleep(for: limit) }
-      Tree.change { _ in stop() }
+      expire()
     }
   }
+
+  @inline(never)
+  private func expire() { Tree.change { _ in stop() } }
 }
 
 extension Activity {

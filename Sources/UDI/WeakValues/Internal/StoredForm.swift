@@ -14,8 +14,7 @@
 /// the value's first word. The exception is `any Error`, which uses a box. The library therefore compares the first
 /// word with the object's address. If they differ, or if the size is unexpected, the form is incomplete, and a cast is
 /// used.
-@usableFromInline
-@safe
+@usableFromInline @safe
 struct StoredForm {
   /// The object's address: the first word.
   @usableFromInline let address: UInt
@@ -62,8 +61,7 @@ struct StoredForm {
 
 extension StoredForm {
   /// Makes the form of a value of one to three words whose type `holdsReferences`.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
     let word = MemoryLayout<UInt>.size
     unsafe address = memory.load(as: UInt.self)
@@ -79,8 +77,7 @@ extension StoredForm {
   ///
   /// - Returns: The form; nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be
   ///   held weakly.
-  @_alwaysEmitIntoClient
-  @inline(__always)
+  @_alwaysEmitIntoClient @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size

@@ -28,8 +28,7 @@ struct BindRequest {
       self.replaces = replaces
     }
 
-    @_alwaysEmitIntoClient
-    @inline(__always)
+    @_alwaysEmitIntoClient @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
       if case .none = value { return nil }
@@ -40,8 +39,7 @@ struct BindRequest {
     ///
     /// The parameter is `consuming`, as it is in the verbs for providers. Otherwise clients would have to destroy each
     /// nil that they pass, and here even checking for nil would make a copy.
-    @usableFromInline
-    @inline(never)
+    @usableFromInline @inline(never)
     static func ifAny(_ value: consuming (any Sendable)?, _ replaces: Bool?) -> Metadata? {
       switch consume value {
       case .none: replaces.map { Metadata(nil, replaces: $0) }

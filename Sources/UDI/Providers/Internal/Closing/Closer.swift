@@ -139,6 +139,7 @@ extension Provider {
   }
 
   /// Begins the operations that a cancelled warm-up has left to the next one.
+  @inline(never)
   final func beginPutOffOperations() {
     if runsInstances, Tree.change({ _ in closer?.hasPutOffOperations == true }) { beginOperations() }
   }

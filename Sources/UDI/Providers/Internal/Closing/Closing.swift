@@ -169,19 +169,22 @@ final class Closing: Activity, @unchecked Sendable {
     // Detached, like the other timer: it may end a moment after the run, and a task keeps its task-local values alive.
     let timer = Task.detached { [self] in
       if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
-      if let number { return leave(number) }
-      let awaitedNow = Tree.change { _ -> (activity: Activity, number: UInt64)? in
-        if rest != nil { return nil }
-        rest = (limit.time / 10, limit.clock)
-        return self.awaitedNow
-      }
-      if let awaitedNow { awaitedNow.activity.leave(awaitedNow.number) }
+      if let number { leave(number) } else { leaveWhatIsAwaited(limit) }
     }
     let isOver = Tree.change { _ in
       if !hasEnded { timers.append(timer) }
       return hasEnded
     }
     if isOver { timer.cancel() }
+  }
+
+  private func leaveWhatIsAwaited(_ limit: Limit) {
+    let awaitedNow = Tree.change { _ -> (activity: Activity, number: UInt64)? in
+      if rest != nil { return nil }
+      rest = (limit.time / 10, limit.clock)
+      return self.awaitedNow
+    }
+    if let awaitedNow { awaitedNow.activity.leave(awaitedNow.number) }
   }
 
   // MARK: - The task
@@ -229,21 +232,33 @@ final class Closing: Activity, @unchecked Sendable {
   }
 
   /// Closes one instance, and drops it.
+  @inline(never)
   private func take(_ step: Step) async {
-    let (context, provider, closer, instance) = (step.context, step.provider, step.closer, step.unclosed.instance)
     let start = ContinuousClock.now
-    let path = context.fullPath
+    let path = step.context.fullPath
     var errors: [any Error] = []
     if let operation = step.unclosed.operation {
       operation.cancel(closing: path)
       if let error = await error(of: operation) { errors.append(error) }
     }
-    if let close = closer.close {
-      let call = Operation(of: provider, ending) { try await close.value(instance.value) }
-      Tree.change { _ in call.noteClosing(by: self) }
-      call.start(isDetached: false)
-      if let error = await error(of: call) { errors.append(error) }
-    }
+    if let call = beginClosing(step), let error = await error(of: call) { errors.append(error) }
+    finish(step, errors, path: path, since: start)
+  }
+
+  /// Calls the closer for an instance; nil if there is only an operation.
+  @inline(never)
+  private func beginClosing(_ step: Step) -> Operation? {
+    guard let close = step.closer.close else { return nil }
+    let call = Operation(of: step.provider, ending) { try await close.value(step.unclosed.instance.value) }
+    Tree.change { _ in call.noteClosing(by: self) }
+    call.start(isDetached: false)
+    return call
+  }
+
+  /// Drops an instance that has been closed.
+  @inline(never)
+  private func finish(_ step: Step, _ errors: [any Error], path: [String], since start: ContinuousClock.Instant) {
+    let (context, provider, closer, instance) = (step.context, step.provider, step.closer, step.unclosed.instance)
     for error in errors { failures.append(UDIFailure(provider, path: path, error: error)) }
     context.change { node, garbage in
       if let index = closer.unclosed.lastIndex(where: { $0.instance === instance }) {

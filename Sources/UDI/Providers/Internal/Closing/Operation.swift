@@ -29,7 +29,9 @@ final class Operation: Activity, @unchecked Sendable {
   }
 
   /// Makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
-  init(while key: KeyIdentity? = nil) { (mayEnd, ending, awaitedKey) = (true, nil, key) }
+  init(while key: KeyIdentity? = nil, body: (@Sendable () async throws -> Void)? = nil) {
+    (mayEnd, ending, self.body, awaitedKey) = (true, nil, body, key)
+  }
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
@@ -40,8 +42,8 @@ final class Operation: Activity, @unchecked Sendable {
   func start(isDetached: Bool) {
     let reporter = UDIReporter.ofTask
     let run = { @Sendable [self] in
-      guard let reporter else { return end(throwing: await runBody()) }
-      await withReporter(reporter) { end(throwing: await runBody()) }
+      guard let reporter else { return end(throwing: await perform()) }
+      await withReporter(reporter) { end(throwing: await perform()) }
     }
     let task = isDetached ? Task.detached(operation: run) : Task(operation: run)
     let isCancelled = Tree.change { _ in
@@ -51,20 +53,17 @@ final class Operation: Activity, @unchecked Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Runs the body, and releases it, and with it the instance, before those that wait for the operation go on.
-  private func runBody() async -> (any Error)? {
-    guard let body = Tree.change({ _ in self.body.take() }) else { return nil }
-    do { try await perform(askedBy: nil, body) } catch { return error }
-    return nil
-  }
-
-  /// Runs a body as a part of the operation: then it is known for what the operation waits.
-  nonisolated(nonsending) func perform<Result>(
-    askedBy asker: AsyncCall?, _ body: nonisolated(nonsending) () async throws -> Result
-  ) async throws -> Result {
-    let call = try AsyncCall(Tree.change { _ in provider }, beginning: self, askedBy: asker)
-    defer { call.end() }
-    return try await AsyncCall.$current.withValue(call) { try await body() }
+  /// Runs the body as a part of the operation: then it is known for what the operation waits. The body, and with it
+  /// the instance, is released before those that wait for the operation go on.
+  func perform(askedBy asker: AsyncCall? = nil) async -> (any Error)? {
+    let (body, provider) = Tree.change { _ in (self.body.take(), self.provider) }
+    guard let body else { return nil }
+    do {
+      let call = try AsyncCall(provider, beginning: self, askedBy: asker)
+      defer { call.end() }
+      try await AsyncCall.$current.withValue(call) { try await body() }
+      return nil
+    } catch { return error }
   }
 
   override func cancel(closing path: [String]) {

@@ -4,8 +4,7 @@
 /// Marked safe, although this is a pointer to a pack, because every use ends before the pack's lifetime does. A verb
 /// creates the pack and passes the pointer down, and a `Resolution.Frame` keeps the pointer while the factory runs.
 /// Code that needs the arguments for longer copies them into `KeptArguments`.
-@usableFromInline
-@safe
+@usableFromInline @safe
 struct Arguments {
   /// The part of a pack that does not depend on the types of the arguments. It is the first property of every pack.
   @usableFromInline
@@ -25,8 +24,7 @@ struct Arguments {
   // The cast to `Header` is correct because `ArgumentPack` is the only pack, and its first property is the header. A
   // struct's properties are laid out in their order, so the header has the address of the pack itself (Type Layout,
   // "Fragile Struct and Tuple Layout", in the Swift repository: docs/ABI/TypeLayout.rst).
-  @unsafe
-  @_alwaysEmitIntoClient
+  @unsafe @_alwaysEmitIntoClient
   init<Pack: AnyArgumentPack>(_ pack: UnsafeMutablePointer<Pack>) {
     unsafe header = UnsafeMutableRawPointer(pack).assumingMemoryBound(to: Header.self)
   }

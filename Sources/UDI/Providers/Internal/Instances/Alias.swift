@@ -40,7 +40,7 @@ package final class Alias: Provider, @unchecked Sendable {
   ///
   /// - Throws: `ProviderFailure.notConvertible`.
   private func cast(_ instance: Instance, _ arguments: Arguments?) throws -> Instance {
-    func cast<Other>(to type: Other.Type) -> Instance? { (instance.anyValue as? Other).map { Instance($0) } }
+    func cast<Other>(to type: Other.Type) -> Instance? { .wrapping(instance.anyValue as? Other) }
     guard let cast = _openExistential(madeType, do: cast) else {
       let failure = ProviderFailure.notConvertible(from: target.madeType)
       noteFailure(failure, arguments)

@@ -51,8 +51,7 @@ extension Instance {
   /// - Parameters:
   ///   - reference: The address of an object, which is taken over with one count of its references; 0 for nil.
   ///   - words: The other words of the value.
-  @unsafe
-  @inline(__always)
+  @unsafe @inline(__always)
   init?(owning reference: UInt, _ words: (UInt, UInt), wordCount: UInt8) {
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: reference) else { return nil }
     self.init(
@@ -61,8 +60,7 @@ extension Instance {
   }
 
   /// Does the same for words in memory.
-  @unsafe
-  @inline(__always)
+  @unsafe @inline(__always)
   init?(owning memory: UnsafeRawPointer, wordCount: UInt8) {
     let word = MemoryLayout<UInt>.size
     func load(_ index: UInt8) -> UInt {
@@ -73,8 +71,7 @@ extension Instance {
 
   /// Moves a value out of memory; nil if there is none. This is a separate function, because it needs the optional's
   /// metadata, which must not be looked up for references.
-  @unsafe
-  @inline(never)
+  @unsafe @inline(never)
   init?<Dependency>(moving memory: UnsafeMutablePointer<Dependency?>) {
     guard let value = unsafe memory.move() else { return nil }
     self.init(value)
@@ -90,6 +87,10 @@ extension Instance {
       self.init(object: ValueBox(dependency), form: .none, isBox: true)
     }
   }
+
+  /// Wraps a dependency, if there is one. This is not inlined, for places where size matters more than speed.
+  @inline(never)
+  static func wrapping<Dependency>(_ dependency: Dependency?) -> Instance? { dependency.map { Instance($0) } }
 }
 
 /// An instance that is released on the main actor, if it belongs there.

@@ -43,6 +43,7 @@ extension Provider {
   ///
   /// - Throws: `ProviderFailure`: `noScope` if there is no scope, or `closed` if the scope is closed, or is being
   ///   closed and has made nothing with this provider.
+  @inline(never)
   final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
     sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
   }

@@ -134,8 +134,7 @@ class Activity: @unchecked Sendable {
   /// - Parameter number: The number of the waiter.
   /// - Returns: False if the waiter was removed by `leave`.
   // Not inlined, nor is the next method: code that waits would be compiled into all that can come before and after it.
-  @discardableResult
-  @inline(never)
+  @discardableResult @inline(never)
   nonisolated(nonsending) final func wait(_ number: UInt64) async -> Bool {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
@@ -150,8 +149,7 @@ class Activity: @unchecked Sendable {
   }
 
   /// Does the same as `wait`, but calls `abandon` if the task is cancelled.
-  @discardableResult
-  @inline(never)
+  @discardableResult @inline(never)
   nonisolated(nonsending) final func waitUnlessCancelled(_ number: UInt64) async -> Bool {
     await withTaskCancellationHandler {
       await wait(number)

@@ -47,6 +47,7 @@ final class AsyncCall: @unchecked Sendable {
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
   ///   of the askers calls the same factory with the same arguments for the same context.
+  @inline(never)
   init(
     _ provider: Provider?, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
     beginning activity: Activity?, askedBy asker: AsyncCall? = nil
@@ -118,27 +119,18 @@ final class AsyncCall: @unchecked Sendable {
 
   // MARK: - What the factory misses
 
-  /// Runs the factory.
-  ///
-  /// - Throws: If the factory has missed something by `link` or `linkAll` that `obtain` would make, the error that says
-  ///   so: the instance is not kept without that.
-  nonisolated(nonsending) func missingNothing(
-    _ function: nonisolated(nonsending) () async throws -> Instance?
-  ) async throws -> Instance? {
-    isInFactory.store(true, ordering: .relaxed)
-    do {
-      let made = try await function()
-      if let missed = endFactory() { throw missed }
-      return made
-    } catch {
-      if let missed = endFactory(), !(error is CancellationError) { throw missed }
-      throw error
-    }
-  }
+  /// Notes that the factory begins.
+  func beginFactory() { isInFactory.store(true, ordering: .relaxed) }
 
-  private func endFactory() -> UDILinkError? {
+  /// Notes that the factory has ended.
+  ///
+  /// - Parameter error: What it has thrown, if it has.
+  /// - Returns: The error of the call. If the factory has missed something by `link` or `linkAll` that `obtain` would
+  ///   make, it is the one that says so: the instance is not kept without that.
+  func endFactory(throwing error: (any Error)?) -> (any Error)? {
     isInFactory.store(false, ordering: .relaxed)
-    return Tree.change { _ in missed.take() }
+    let missed = Tree.change { _ in self.missed.take() }
+    return error is CancellationError ? error : missed ?? error
   }
 
   /// The call whose factory is running in the current task, or has started the current task and is still running.

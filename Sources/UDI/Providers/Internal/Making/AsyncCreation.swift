@@ -20,25 +20,10 @@ final class AsyncCreation: Creation, @unchecked Sendable {
 
   /// Starts the task that makes the instance. Do not call this under a lock.
   ///
-  /// - Parameters:
-  ///   - atOnce: Whether to begin on this thread, if the system can do that. If nothing has to wait, it also ends here.
-  ///   - make: Makes the instance, and keeps it as the lifetime says. It calls `beginFactory` first.
-  func start(atOnce: Bool = false, _ make: @escaping @Sendable () async -> Outcome) {
+  /// - Parameter make: Makes the instance, and keeps it as the lifetime says. It calls `beginFactory` first.
+  func start(_ make: @escaping @Sendable () async -> Outcome) {
     let priority = Task.currentPriority
-    let run = { @Sendable [self] in
-      var outcome = await make()
-      Tree.change { _ in
-        // If it has failed while the context is being closed, that is the error.
-        if case .failed = outcome, let closedPath { outcome = .failed(ProviderFailure.closed(closedPath)) }
-        end(outcome)
-      }
-    }
-    let task: Task<Void, Never>
-    if atOnce, #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-      task = Task.immediate(priority: priority, operation: run)
-    } else {
-      task = Task(priority: priority, operation: run)
-    }
+    let task = Task(priority: priority) { end(with: await make()) }
     // In the meantime, the creation might have been cancelled, or a task with a higher priority might wait.
     let (isCancelled, urgent) = Tree.change { _ in
       self.task = task
@@ -48,6 +33,14 @@ final class AsyncCreation: Creation, @unchecked Sendable {
     Schedule.reached(.storesTask)
     if isCancelled { task.cancel() }
     if let urgent { raise(task, to: urgent) }
+  }
+
+  private func end(with outcome: Outcome) {
+    Tree.change { _ in
+      // If it has failed while the context is being closed, that is the error.
+      if case .failed = outcome, let closedPath { return end(.failed(ProviderFailure.closed(closedPath))) }
+      end(outcome)
+    }
   }
 
   // Those that wait do not get what an abandoned creation has made. It stays with the creation, which releases it where

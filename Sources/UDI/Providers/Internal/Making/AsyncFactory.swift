@@ -39,44 +39,57 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       if let (keeper, creation) = place { keeper.end(creation, .undecided) }
       return nil
     }
-    let (context, arguments) = (demand.context, demand.arguments)
-    let instance: Instance
-    do {
-      try Task.checkCancellation()
-      let run = WatchedRun.isWanted ? WatchedRun(self, context, askedBy: call.keysOfAskers) : nil
-      let made = try await call.missingNothing { try await function(context, arguments, parameters) }
-      place?.creation.noteEndOfFactory()
-      guard let made else { throw ProviderFailure.returnedNil }
-      run?.end()
-      instance = made
-    } catch {
-      throw fail(error, with: arguments?.arguments, for: context, in: demand.warmUp)
-    }
-    let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
-    let mayAttach = !instance.isBox && UDIAttachment.exists(for: instance.object)
-    let attachment = mayAttach ? await attach(instance, to: context, isOwned: isOwned, on: isolation.actor) : nil
-    if hasFailed { forgetFailure() }
-    let isWanted = place?.creation.beginKeeping() ?? true
-    if let (keeper, creation) = place {
-      if isWanted { keeper.keep(instance, of: creation) } else { keeper.end(creation, .undecided) }
-    }
-    if let attachment, attachment.context != nil { await meetNeeds(of: instance, attachment, on: isolation.actor) }
-    await completion?(context, instance)
-    if isWanted, runsInstances, let (keeper, creation) = place {
+    let instance = try await run(demand, with: parameters, as: call, for: place?.creation)
+    let isWanted =
+      !instance.isBox && UDIAttachment.exists(for: instance.object)
+      ? await attachAndKeep(instance, demand.context, for: place, on: isolation.actor) : keep(instance, for: place)
+    await completion?(demand.context, instance)
+    if !isWanted {
+      await close(instance, path: demand.context.fullPath)
+    } else if runsInstances, let (keeper, creation) = place {
       let isCancelled = demand.warmUp != nil && !Tree.change { _ in creation.isWanted }
       keeper.provider.beginOperations(of: instance, isPutOff: isCancelled)
     }
-    if !isWanted { await close(instance, path: context.change { node, _ in node.fullPath }) }
     return OwnedInstance(instance, reach)
   }
 
-  /// Attaches an instance on the factory's actor: the instance's conformance to `UDIObject` might belong to that actor.
-  private func attach(
-    _ instance: Instance, to context: UDIContext, isOwned: Bool, on actor: isolated (any Actor)?
-  ) -> UDIAttachment? { attach(instance.object, to: context, isOwned: isOwned) }
+  nonisolated(nonsending) private func run(
+    _ demand: Demand, with parameters: [OwnedInstance?], as call: AsyncCall, for creation: AsyncCreation?
+  ) async throws -> Instance {
+    try Task.checkCancellation()
+    let (context, arguments) = (demand.context, demand.arguments)
+    let watched = WatchedRun.isWanted ? WatchedRun(self, context, askedBy: call.keysOfAskers) : nil
+    var (made, thrown): (Instance?, (any Error)?)
+    call.beginFactory()
+    do { made = try await function(context, arguments, parameters) } catch { thrown = error }
+    let error = call.endFactory(throwing: thrown)
+    creation?.noteEndOfFactory()
+    guard error == nil, let made else {
+      throw fail(error ?? ProviderFailure.returnedNil, with: arguments?.arguments, for: context, in: demand.warmUp)
+    }
+    watched?.end()
+    return made
+  }
 
-  private func meetNeeds(of instance: Instance, _ attachment: UDIAttachment, on actor: isolated (any Actor)?) {
-    attachment.meetNeeds(of: instance.object, at: site)
+  /// Keeps an instance, unless nobody wants it any longer.
+  private func keep(_ instance: Instance, for place: Place?) -> Bool {
+    if hasFailed { forgetFailure() }
+    guard let (keeper, creation) = place else { return true }
+    let isWanted = creation.beginKeeping()
+    if isWanted { keeper.keep(instance, of: creation) } else { keeper.end(creation, .undecided) }
+    return isWanted
+  }
+
+  /// Does the same for an instance that takes part in the tree, and attaches it. This happens on the factory's actor,
+  /// because the instance's conformance to `UDIObject` might belong to that actor.
+  private func attachAndKeep(
+    _ instance: Instance, _ context: UDIContext, for place: Place?, on actor: isolated (any Actor)?
+  ) -> Bool {
+    let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
+    let attachment = attach(instance.object, to: context, isOwned: isOwned)
+    let isWanted = keep(instance, for: place)
+    if let attachment, attachment.context != nil { attachment.meetNeeds(of: instance.object, at: site) }
+    return isWanted
   }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because

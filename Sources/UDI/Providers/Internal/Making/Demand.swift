@@ -41,6 +41,7 @@ struct Demand: Sendable {
   /// Does the same for exactly one entry, whatever a lookup would find.
   ///
   /// - Returns: Nil if the entry has left its context in the meantime.
+  @inline(never)
   nonisolated(nonsending) func obtain(entry: Entry) async throws -> Instance? {
     do {
       try entry.reject(request.reach, nil)
@@ -49,6 +50,31 @@ struct Demand: Sendable {
       }
       return try entry.instance(for: context, with: nil, isFresh: false).map { try exact($0, entry) }
     } catch { throw context.explained(error, request) }
+  }
+
+  /// Does the same for all dependencies of the type, whatever their names, one after the other.
+  ///
+  /// - Returns: The instances in search order. A bound one might not be of the requested type.
+  nonisolated(nonsending) func obtainAll() async throws -> [Instance] {
+    var all: [Instance] = []
+    for (entry, object) in context.withNode({ $0.allDependencies(request, ofAnyName: true) }).reversed() {
+      if let object {
+        all.append(Instance(object: object, form: .none, isBox: false))
+      } else if (entry as? Provider)?.wanted == nil, let one = try await obtain(oneOfAll: entry) {
+        all.append(one)
+      }
+    }
+    return all
+  }
+
+  @inline(never)
+  nonisolated(nonsending) private func obtain(oneOfAll entry: Entry) async throws -> Instance? {
+    let request = LookupRequest(
+      request.type, request.reach, named: entry.key.name, search: request.search, at: request.site)
+    do { return try await Demand(context: context, request: request).obtain(entry: entry) } catch {
+      guard let missing = error as? UDILinkError, missing.isAbsence else { throw error }
+      return nil
+    }
   }
 
   /// Has a provider take or make the instance: steps 3 to 5.
@@ -77,9 +103,8 @@ struct Demand: Sendable {
           given == nil ? context.attempt(request, into: memory) : context.attemptToMake(request, into: memory)
         while true {
           switch answer {
-          case .written: return unsafe ($0.pointee.map { Instance($0) }, nil)
-          case .object(let object) where memory.write(object, as: type):
-            return unsafe ($0.pointee.map { Instance($0) }, nil)
+          case .written: return unsafe (.wrapping($0.pointee), nil)
+          case .object(let object) where memory.write(object, as: type): return unsafe (.wrapping($0.pointee), nil)
           case .nothing, .object: throw ProviderFailure.nothing
           case .provided(let entry):
             try entry.reject(request.reach, given)
@@ -102,9 +127,10 @@ struct Demand: Sendable {
   /// An entry's instance as exactly the requested type.
   ///
   /// - Throws: `ProviderFailure.notConvertible`.
+  @inline(never)
   private func exact(_ instance: Instance, _ entry: Entry) throws -> Instance {
     func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
-      instance.value(as: type, isExact: entry.instanceType == type).map { Instance($0) }
+      .wrapping(instance.value(as: type, isExact: entry.instanceType == type))
     }
     guard let exact = _openExistential(request.type, do: cast) else {
       throw ProviderFailure.notConvertible(from: entry.instanceType ?? request.type)
@@ -118,6 +144,7 @@ struct Demand: Sendable {
   }
 
   /// Runs code that can change the tree, as a part of the look, if it is one.
+  @inline(never)
   func looking<Made>(_ body: () throws -> Made) throws -> Made {
     guard let look else { return try body() }
     var result: Result<Made, any Error>?
@@ -129,54 +156,26 @@ struct Demand: Sendable {
 
   /// Obtains the parameters of an initialiser, one after the other.
   ///
+  /// - Parameter actor: The main actor, if the parameters might not be `Sendable`; otherwise the caller's.
   /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
-  nonisolated(nonsending) func parameters(_ types: [Any.Type], _ reach: UDIReach) async throws -> [OwnedInstance?] {
+  func parameters(
+    _ types: [Any.Type], _ reach: UDIReach, on actor: isolated (any Actor)?
+  ) async throws -> [OwnedInstance?] {
     var instances: [OwnedInstance?] = []
-    for type in types {
-      let wrapped = wrappedType(of: type)
-      let parameter = Demand(
-        context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, look: look)
-      do { instances.append(OwnedInstance(try await parameter.obtain(), reach)) } catch let missing as UDILinkError {
-        guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
-        instances.append(nil)
-      }
-    }
+    for type in types { instances.append(try await parameter(type, reach, position: instances.count + 1)) }
     return instances
   }
 
-  /// Does the same for parameters that are not `Sendable`.
-  @MainActor func parametersOnMainActor(_ types: [Any.Type]) async throws -> [OwnedInstance?] {
-    try await parameters(types, .mainActor)
-  }
-}
-
-/// One call of `warmUp`. It remembers what has failed, so that this is not tried again, and is reported only once.
-final class WarmUp: @unchecked Sendable {
-  // Unchecked: the property is guarded by the tree lock.
-
-  /// The failures, in the order in which they happened. The contexts are held, so that no other one has its address.
-  private var failures: [(provider: UInt, context: UDIContext, error: any Error)] = []
-
-  /// The error with which a factory has failed that was given the context; nil if it has not.
-  func failure(of provider: Provider, for context: UDIContext) -> (any Error)? {
-    Tree.change { _ in failures.first { $0.provider == provider.id && $0.context === context }?.error }
-  }
-
-  /// Notes that a factory has failed.
-  func note(_ error: any Error, of provider: Provider, for context: UDIContext) {
-    Tree.change { _ in failures.append((provider.id, context, error)) }
-  }
-
-  /// Forgets what has failed only for want of something that has been made since.
-  func forgetFailures(forWantOf made: Set<String>) {
-    var kept = Tree.change { _ in failures }.filter { $0.error.missingOnlyHere.map(made.contains) != true }
-    Tree.change { _ in swap(&failures, &kept) }
-  }
-
-  /// How many failures came before that of the given provider.
-  ///
-  /// - Parameter provider: The provider's id.
-  func number(of provider: UInt, for context: UDIContext) -> Int {
-    Tree.change { _ in failures.firstIndex { $0.provider == provider && $0.context === context } ?? failures.count }
+  @inline(never)
+  nonisolated(nonsending) private func parameter(
+    _ type: Any.Type, _ reach: UDIReach, position: Int
+  ) async throws -> OwnedInstance? {
+    let wrapped = wrappedType(of: type)
+    let request = LookupRequest(wrapped ?? type, reach)
+    let parameter = Demand(context: context, request: request, graph: graph, warmUp: warmUp, look: look)
+    do { return OwnedInstance(try await parameter.obtain(), reach) } catch let missing as UDILinkError {
+      guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: position) }
+      return nil
+    }
   }
 }

@@ -62,7 +62,6 @@ final class Factory: Provider, @unchecked Sendable {
   ///
   /// - Parameter waiter: What waits if another thread is making the instance.
   /// - Returns: `found`, `wait` or `gone`.
-  @inline(__always)
   private func take(
     for context: UDIContext, with arguments: Arguments?, isFresh: Bool, by waiter: Activity.Waiter,
     on thread: Unretained<Resolution>, after preparation: Creation? = nil
@@ -230,6 +229,7 @@ final class Factory: Provider, @unchecked Sendable {
     return try await AsyncCreation.visit { try await self.takeOrWait(demand, prepared, on: actor) }
   }
 
+  @inline(never)
   nonisolated(nonsending) private func takeOrWait(
     _ demand: Demand, _ prepared: Prepared?, on actor: (any Actor)?
   ) async throws -> OwnedInstance? {
@@ -240,6 +240,7 @@ final class Factory: Provider, @unchecked Sendable {
     }
   }
 
+  @inline(never)
   private func take(_ demand: Demand, _ prepared: Prepared?) throws -> (claim: Claim, made: OwnedInstance?) {
     if let prepared, !isStillWanted(for: prepared.place) { return (.gone, nil) }
     let thread = Resolution.current

@@ -4,6 +4,7 @@ extension Provider {
   /// Returns the instance that a keeper keeps. If there is none, makes it, or waits for whoever is making it.
   ///
   /// - Parameter graph: The graph that shares the instance; nil if the provider keeps it.
+  @inline(never)
   nonisolated(nonsending) final func shared(
     _ demand: Demand, _ key: ArgumentKey?, in graph: Graph?
   ) async throws -> OwnedInstance? {
@@ -35,7 +36,7 @@ extension Provider {
       preconditionFailure("a task begins a creation that it waits for")
     }
     let owner = creation.owner ?? context
-    creation.start(atOnce: !isAsynchronous && asker.map { $0.depth < 8 } ?? true) { [self] in
+    creation.start { [self] in
       do {
         try creation.beginFactory()
         // Another task might have stored an instance since this one asked the storage.
@@ -65,15 +66,14 @@ extension Provider {
     _ demand: Demand, as call: AsyncCall, for place: Place?
   ) async throws -> OwnedInstance? {
     defer { call.end() }
+    let actor: (any Actor)? = #isolation
     return try await AsyncCall.$current.withValue(call) {
       if let error = demand.warmUp?.failure(of: self, for: demand.context) { throw error }
       var parameters: [OwnedInstance?] = []
       if let reach = reachOfParameters, let types = parameterTypes(in: demand.context) {
         if UDIRecording.isOn { demand.context.recordLookups() }
         do {
-          parameters =
-            try await reach == .anywhere
-            ? demand.parameters(types, reach) : demand.parametersOnMainActor(types)
+          parameters = try await demand.parameters(types, reach, on: reach == .mainActor ? MainActor.shared : actor)
         } catch { throw fail(error, with: nil, for: demand.context, in: demand.warmUp) }
       }
       return try await make(demand, with: parameters, as: call, for: place)

@@ -1,0 +1,106 @@
+/// One call of `warmUp`. It remembers what has failed, so that this is not tried again, and is reported only once.
+final class WarmUp: @unchecked Sendable {
+  // Unchecked: all properties are guarded by the tree lock.
+
+  /// Something to make: the demand, and the provider, if that is known.
+  typealias Item = (demand: Demand, provider: Provider?)
+
+  /// What has failed, in this order, items and what they need. The contexts are held, so that no other one has its
+  /// address.
+  private var failed: [(provider: UInt, context: UDIContext, error: any Error)] = []
+  /// The error of each item; nil if it has been made.
+  private var errors: [(any Error)?] = []
+
+  /// Makes one group after the other, and what is in a group side by side. Then tries again what has failed for want of
+  /// something that has been made meanwhile.
+  func make(_ groups: [[Item]]) async -> [UDIFailure] {
+    let items = Array(groups.joined())
+    Tree.change { _ in errors = Array(repeating: nil, count: items.count) }
+    var first = 0
+    for group in groups {
+      await make(Array(first..<first + group.count), of: items)
+      first += group.count
+    }
+    var tried = Array(items.indices)
+    while !tried.isEmpty, !Task.isCancelled {
+      tried = whatToTryAgain(after: tried, items)
+      await make(tried, of: items)
+    }
+    return failures(of: items)
+  }
+
+  // The steps are not inlined, because the code after each `await` would contain them once more.
+
+  /// Makes some of the items side by side.
+  @inline(never)
+  private func make(_ indices: [Int], of items: [Item]) async {
+    await withDiscardingTaskGroup { group in
+      for index in indices {
+        let demand = items[index].demand
+        let actor = demand.request.reach == .mainActor ? MainActor.shared : nil
+        group.addTask { self.end(index, with: await demand.failure(on: actor)) }
+      }
+    }
+  }
+
+  @inline(never)
+  private func end(_ index: Int, with error: (any Error)?) {
+    // The old error is released after the lock.
+    var error = error
+    Tree.change { _ in swap(&errors[index], &error) }
+  }
+
+  /// Returns the items that have failed only for want of something that has been made since. Forgets their failures.
+  @inline(never)
+  private func whatToTryAgain(after tried: [Int], _ items: [Item]) -> [Int] {
+    let (errors, failed) = Tree.change { _ in (self.errors, self.failed) }
+    var made: [String] = []
+    for index in tried where errors[index] == nil {
+      let (demand, provider) = items[index]
+      made.append(demand.request.keyText)
+      for alias in Tree.change({ _ in provider?.aliases }) ?? [] { made.append(alias.key.description) }
+    }
+    func isForWantOfIt(_ error: (any Error)?) -> Bool { error?.missingOnlyHere.map(made.contains) == true }
+    var others = failed.filter { !isForWantOfIt($0.error) }
+    Tree.change { _ in swap(&self.failed, &others) }
+    return items.indices.filter { isForWantOfIt(errors[$0]) }
+  }
+
+  @inline(never)
+  private func failures(of items: [Item]) -> [UDIFailure] {
+    let (errors, failed) = Tree.change { _ in (self.errors, self.failed) }
+    var failures: [UDIFailure] = []
+    for (index, (demand, provider)) in items.enumerated() {
+      guard let error = errors[index] else { continue }
+      var failure = UDIFailure(demand.request.key, path: demand.context.fullPath, error: error)
+      failure.number =
+        failed.firstIndex { $0.provider == provider?.id && $0.context === demand.context } ?? failed.count
+      failures.append(failure)
+    }
+    return failures
+  }
+
+  // MARK: - What a factory has failed with
+
+  /// The error with which a factory has failed that was given the context; nil if it has not.
+  func failure(of provider: Provider, for context: UDIContext) -> (any Error)? {
+    Tree.change { _ in failed.first { $0.provider == provider.id && $0.context === context }?.error }
+  }
+
+  /// Notes that a factory has failed.
+  func note(_ error: any Error, of provider: Provider, for context: UDIContext) {
+    Tree.change { _ in failed.append((provider.id, context, error)) }
+  }
+}
+
+extension Demand {
+  /// Makes the dependency, and returns the error if that fails. The instance is released here.
+  ///
+  /// - Parameter actor: The main actor, if the dependency might not be `Sendable`.
+  fileprivate func failure(on actor: isolated (any Actor)?) async -> (any Error)? {
+    do {
+      _ = try await obtain()
+      return nil
+    } catch { return error }
+  }
+}
