@@ -165,7 +165,7 @@ enum AppRecipes {
         scope.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
         try await scope.warmUp()
         let session = LiveSession(user: "Ann")
-        scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
+        scope.provide(session, as: (any Session).self).onClose { _ in session.attachedContext = nil }
       }
       return scope
     }
@@ -198,7 +198,7 @@ enum AppRecipes {
       let (never, _) = AsyncStream.makeStream(of: Void.self)
       let attempt = Task {
         try await home.makeScope(tag: "session") { scope in
-          scope.provide(Token()) { _ in closed.withLock { $0 += 1 } }
+          scope.provide(Token()).onClose { _ in closed.withLock { $0 += 1 } }
           scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
           scope.register(Timeline.self, lifetime: .context) { () async throws -> Timeline in
             reaches.finish()
@@ -247,9 +247,9 @@ enum AppRecipes {
       let home = home
       let seen = Mutex<[Bool]>([])
       let scope = try await home.makeScope(tag: "session") { scope in
-        scope.provide(1) { _ in seen.withLock { $0.append(home.linkAll((any Session).self).isEmpty) } }
+        scope.provide(1).onClose { _ in seen.withLock { $0.append(home.linkAll((any Session).self).isEmpty) } }
         let session = LiveSession(user: "Ann")
-        scope.provide(session, as: (any Session).self) { _ in session.attachedContext = nil }
+        scope.provide(session, as: (any Session).self).onClose { _ in session.attachedContext = nil }
       }
       try await scope.close()
       #expect(seen.withLock { $0 } == [true])
@@ -275,7 +275,7 @@ enum AppRecipes {
     }
 
     private func obtainToken(in scope: UDIContext) -> Token {
-      scope.provide(Token()) { token in
+      scope.provide(Token()).onClose { token in
         switch UDIEnding.current {
         case .closed(because: is LogOut), .failed, .cancelled: token.revoke()
         default: break
@@ -304,7 +304,7 @@ enum AppRecipes {
       home.provide(MemoryStore(notes: ["Tea", "Milk"]), as: (any Store).self)
       let scope = try await logIn()
       scope.provide(Token())
-      scope.provide(1) { _ in
+      scope.provide(1).onClose { _ in
         closer.finish()
         for await _ in released {}
       }
@@ -361,7 +361,7 @@ enum AppRecipes {
     @Test(arguments: [nil, LogOut.byUser, LogOut.unauthorized]) func theReasonIsKnown(_ reason: LogOut?) async throws {
       let scope = try context.makeScope(tag: "session")
       let seen = Mutex<[String]>([])
-      scope.provide(1) { _ in
+      scope.provide(1).onClose { _ in
         switch UDIEnding.current {
         case .closed(because: let reason) where reason as? LogOut == .byUser: seen.withLock { $0.append("user") }
         case .closed(because: is LogOut): seen.withLock { $0.append("other") }
@@ -378,7 +378,7 @@ enum AppRecipes {
     @Test func aServiceMayLogOut() async throws {
       let scope = try context.makeScope(tag: "session")
       let account = Account(scope: scope)
-      scope.provide("a") { _ in throw Offline() }
+      scope.provide("a").onClose { _ in throw Offline() }
       scope.provide(Sync()).running(mayEnd: true) { @MainActor sync in
         do { try await sync.run() } catch is Unauthorized { account.logOut(because: .unauthorized) }
       }
@@ -394,7 +394,7 @@ enum AppRecipes {
       let scope = try context.makeScope(tag: "session")
       let (begins, began) = AsyncStream.makeStream(of: Void.self)
       let (released, release) = AsyncStream.makeStream(of: Void.self)
-      scope.provide("a") { _ in for await _ in released {} }
+      scope.provide("a").onClose { _ in for await _ in released {} }
       scope.provide(1).running(mayEnd: true) { _ in
         await Task { try? await (closesAbove ? context : scope).close() }.value
         began.finish()
@@ -408,8 +408,8 @@ enum AppRecipes {
     @Test func theModelKeepsTheTask() async throws {
       let scope = try context.makeScope(tag: "session")
       let closed = Mutex(0)
-      scope.provide("a") { _ in closed.withLock { $0 += 1 } }
-      scope.provide(1) { _ in throw Offline() }
+      scope.provide("a").onClose { _ in closed.withLock { $0 += 1 } }
+      scope.provide(1).onClose { _ in throw Offline() }
       let account = Account(scope: scope)
       account.logOut()
       let first = account.loggingOut
@@ -423,7 +423,7 @@ enum AppRecipes {
     @Test func closingGoesOnIfTheTaskIsCancelled() async throws {
       let scope = try context.makeScope(tag: "session")
       let closed = Mutex(0)
-      scope.provide(1) { _ in closed.withLock { $0 += 1 } }
+      scope.provide(1).onClose { _ in closed.withLock { $0 += 1 } }
       let account = Account(scope: scope)
       account.logOut()
       account.loggingOut?.cancel()
@@ -434,7 +434,7 @@ enum AppRecipes {
     @Test func anErrorThatIsDroppedIsToldToNobody() async throws {
       let told = Mutex(0)
       let scope = try context.makeScope(tag: "session")
-      scope.provide(1) { _ in throw Offline() }
+      scope.provide(1).onClose { _ in throw Offline() }
       await withReporter(UDIReporter { _ in told.withLock { $0 += 1 } }) {
         await Task { try? await scope.close() }.value
       }
@@ -463,7 +463,7 @@ enum AppRecipes {
     @Test(.ownAppContext, .timeLimit(.minutes(10))) func aWindowWithSomethingToClose() async throws {
       var window: CallWindow? = try CallWindow()
       let (closed, close) = AsyncStream.makeStream(of: Void.self)
-      window?.scope.provide(1) { _ in close.finish() }
+      window?.scope.provide(1).onClose { _ in close.finish() }
       window = nil
       for await _ in closed {}
       while !AppContext.children.isEmpty { await Task.yield() }

@@ -30,7 +30,7 @@ private final class Form: Sendable {
     context.register(Panel.self, named: "argument", lifetime: lifetime) { (_, number: Int) in Panel(number: number) }
     context.register(Panel.self, named: "completed", lifetime: lifetime) {
       Panel()
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       MainActor.preconditionIsolated()
     }
     context.register(Panel.self, named: "using", lifetime: lifetime, using: Panel.init(number:))

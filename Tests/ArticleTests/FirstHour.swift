@@ -65,7 +65,7 @@ private func take() -> [String] {
     let screen = NotesScreen().attached(to: AppContext)
     print(screen.title(for: "Ann"))  // 3 notes
     #expect(take() == ["3", "3 notes"])
-    AppContext.register(lifetime: .scope, using: Draft.init(store:), onClose: { await $0.save() })
+    AppContext.register(lifetime: .scope, using: Draft.init(store:)).onClose { await $0.save() }
     let window = try AppContext.makeScope(tag: "window")
     _ = try window.require(Draft.self)
     try await window.close()  // saved

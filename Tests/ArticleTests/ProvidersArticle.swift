@@ -70,7 +70,7 @@ struct ProvidersArticle {
     let app = UDIContext(tag: "App")
     app.register(Draft.self, lifetime: .scope) { context in
       Draft(author: try context.require(User.self))
-    } onClose: { draft in
+    }.onClose { draft in
       draft.save()
     }
     let window = try app.makeScope(tag: "window")
@@ -138,7 +138,7 @@ struct ProvidersArticle {
     app.register(Child.self, lifetime: .context) { Child() }
     app.register(Parent.self, lifetime: .context) {
       Parent()
-    } onCreate: { context, parent in
+    }.onCreate { context, parent in
       parent.child = context.link(Child.self)
     }
     #expect(try app.require(Parent.self).child === app.link(Child.self))
@@ -161,7 +161,7 @@ struct ProvidersArticle {
 
   @Test func metadata() {
     let app = UDIContext(tag: "App")
-    app.register((any Codec).self, named: "fast", metadata: Speed.high) { FastCodec() }
+    app.register((any Codec).self, named: "fast") { FastCodec() }.metadata(Speed.high)
     let fast = app.registrations(of: (any Codec).self).filter { $0.metadata as? Speed == .high }
     let codec = fast.first?.link()
     #expect(codec is FastCodec)

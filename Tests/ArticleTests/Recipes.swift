@@ -262,12 +262,12 @@ struct Recipes {
   @MainActor @Test func twoWays() throws {
     context.register(lifetime: .context) {
       Document()
-    } onCreate: { context, document in
+    }.onCreate { context, document in
       document.undo = context.link(UndoStack.self)
     }
     context.register(lifetime: .context) {
       UndoStack()
-    } onCreate: { context, undo in
+    }.onCreate { context, undo in
       undo.document = context.link(Document.self)
     }
     let document = try context.require(Document.self)

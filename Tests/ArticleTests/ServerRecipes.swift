@@ -142,7 +142,7 @@ enum ServerRecipes {
       defer { end.finish() }
       try await sweeper.run()
     }
-    root.provide(1) { _ in for await _ in ended {} }
+    root.provide(1).onClose { _ in for await _ in ended {} }
     while journal.all.isEmpty { await Task.yield() }
     try await root.close()
     #expect(root.link(Sweeper.self) == nil && root.children.isEmpty)
@@ -156,7 +156,7 @@ enum ServerRecipes {
     // In the Swift 5 mode, no initialiser is `Sendable` without this feature.
     #if hasFeature(InferSendableFromCaptures)
       @Test func services() async throws {
-        root.register(lifetime: .scope, using: RequestLog.init(user:), onClose: { $0.flush() })
+        root.register(lifetime: .scope, using: RequestLog.init(user:)).onClose { $0.flush() }
         let root = root
         func handle(_ request: UDIContext) async throws -> String {
           #expect(root.link(User.self) == nil)
@@ -199,7 +199,7 @@ enum ServerRecipes {
       root.provide(MemoryDatabase(journal: journal), as: (any Database).self)
       root.register(Transaction.self, lifetime: .scope) { context in
         try await context.obtain((any Database).self).begin()
-      } onClose: { transaction in
+      }.onClose { transaction in
         if case .returned = UDIEnding.current { return }
         await transaction.rollBack()
       }
@@ -234,7 +234,7 @@ enum ServerRecipes {
       root.provide(MemoryDatabase(journal: journal), as: (any Database).self)
       root.register(Transaction.self, lifetime: .scope) { context in
         try await context.obtain((any Database).self).begin()
-      } onClose: { transaction in
+      }.onClose { transaction in
         guard case .closed(because: is Answered) = UDIEnding.current else { return await transaction.rollBack() }
         try await transaction.commit()
       }
@@ -243,7 +243,7 @@ enum ServerRecipes {
     private func answer(_ handle: @Sendable (UDIContext) async throws -> Int) async throws -> Int {
       try await root.withScope(tag: "request") { scope in
         let outcome = Outcome()
-        scope.provide(outcome) { outcome in
+        scope.provide(outcome).onClose { outcome in
           guard case .closed(because: is Answered) = UDIEnding.current else { return }
           outcome.isAnswered.store(true, ordering: .relaxed)
         }
@@ -303,7 +303,7 @@ enum ServerRecipes {
       let journal = journal
       root.register(Transaction.self, lifetime: .scope, replaces: true) {
         Transaction(journal: journal)
-      } onClose: { _ in
+      }.onClose { _ in
         throw Broken()
       }
       let error = await #expect(throws: UDICloseError.self) {
@@ -320,7 +320,7 @@ enum ServerRecipes {
         struct RequestModule: UDIModule {
           func register(in context: UDIContext) {
             context.defaultLifetime = .scope
-            context.register(using: RequestLog.init(user:), onClose: { $0.flush() })
+            context.register(using: RequestLog.init(user:)).onClose { $0.flush() }
           }
         }
         let module = UDIContext(tag: "module")
@@ -334,7 +334,7 @@ enum ServerRecipes {
     func register(in context: UDIContext) {
       context.register(lifetime: .scope) { context in
         try RequestLog(user: context.require())
-      } onClose: { log in
+      }.onClose { log in
         log.flush()
       }
     }
@@ -356,7 +356,7 @@ enum ServerRecipes {
       @Sendable func run() async throws {
         root.register(JobQueue.self, lifetime: .context) {
           JobQueue()
-        } onClose: { queue in
+        }.onClose { queue in
           await queue.flush()
         }.running { queue in
           try await queue.run()
@@ -468,7 +468,7 @@ enum ServerRecipes {
       self.goOn = goOn
       root.register((any Database).self, lifetime: .context) { () async in
         MemoryDatabase(journal: journal)
-      } onClose: { _ in
+      }.onClose { _ in
         journal.add("database closed")
       }
       root.register(Transaction.self, lifetime: .scope) { context in

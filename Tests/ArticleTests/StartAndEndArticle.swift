@@ -23,7 +23,7 @@ struct StartAndEndArticle {
     root.provide(Configuration())
     root.register((any Database).self, lifetime: .context) { context in
       try await PostgresDatabase.open(context.obtain(Configuration.self))
-    } onClose: { database in
+    }.onClose { database in
       try await database.close()
     }
     let database = try await root.obtain((any Database).self)
@@ -43,7 +43,7 @@ struct StartAndEndArticle {
 
   @Test func aLimit() async throws {
     let root = UDIContext(tag: "root")
-    root.provide(Configuration()) { _ in }
+    root.provide(Configuration()).onClose { _ in }
     try await root.close(within: .seconds(10))
     #expect(root.link(Configuration.self) == nil)
   }

@@ -34,7 +34,7 @@ nonisolated private struct StorageModule: UDIModule {
   func register(in context: UDIContext) {
     context.register((any Database).self, lifetime: .context) {
       MemoryDatabase()
-    } onClose: { database in
+    }.onClose { database in
       try await database.close()
     }
   }

@@ -70,10 +70,10 @@ final class Window {
       let root = UDIContext(tag: "root")
       root.register((any Log).self, lifetime: .scope) {
         Console()
-      } onClose: { _ in
+      }.onClose { _ in
       }
       let window = try Window(in: root)
-      window.scope.provide(1) { _ in }
+      window.scope.provide(1).onClose { _ in }
       _ = window.scope.link((any Log).self)
       window.scope.removeFromParent()
     }
@@ -152,7 +152,7 @@ final class Window {
       let detail = Detail()
       detail.now = now
       return detail
-    } onCreate: { _, detail in
+    }.onCreate { _, detail in
       detail.readings += 30
     }
     #expect(context.link(Detail.self, with: 30)?.readings == 31)

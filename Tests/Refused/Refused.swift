@@ -182,8 +182,7 @@ struct Composed: Clock {
 nonisolated func withoutParameters(_ context: UDIContext) {
   context.register((any Clock).self, using: Plain.init)  // refused: instead of `using: Thing.init`, write `{ Thing() }`
   context.register(named: "x", lifetime: .context, using: Plain.init)  // refused: there is nothing to look up
-  context.register((any Clock).self, using: Plain.init) { _, _ in }  // refused: there is nothing to look up
-  context.register(using: { Plain() }, onClose: { _ in })  // refused: there is nothing to look up
+  context.register(using: { Plain() }).onClose { _ in }  // refused: there is nothing to look up
   context.register((any Clock).self, using: Composed.init)
   context.register((any Clock).self) { Plain() }
 }
@@ -251,7 +250,7 @@ nonisolated func allowedOptionals<Value>(
 ) throws -> UDIName {
   if let shop {
     context.provide(shop)
-    context.provide(shop, as: (any Service).self, named: number.map { UDIName($0) }, metadata: number)
+    context.provide(shop, as: (any Service).self, named: number.map { UDIName($0) })
   }
   let name: UDIName? = nil
   let service: (any Service)? = try context.require()

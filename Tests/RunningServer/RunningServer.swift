@@ -87,7 +87,7 @@ struct RunningServer {
         }
         say("\(name) made")
         return Service(name: name, mode: mode, begins: begins, allRun: allRun)
-      } onClose: { _ in
+      }.onClose { _ in
         say("\(name) closed")
       }.running { try await $0.run() }
     }

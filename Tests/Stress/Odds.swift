@@ -97,7 +97,7 @@ final class Odds: Sendable {
       let registration = context.register((any Thing).self, named: name, lifetime: lifetimes[number % lifetimes.count])
       {
         number < 3 ? Oddity() : Oddity().attached(to: $0)
-      } onCreate: { context, _ in
+      }.onCreate { context, _ in
         _ = context.link((any Service).self)
       }
       registration.implements((any Other).self, named: name)

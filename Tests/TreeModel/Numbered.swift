@@ -65,9 +65,9 @@ extension UDIContext {
   ) {
     let name = names[key % 3]
     switch key / 3 {
-    case 0: register((any First).self, named: name, lifetime: lifetime, { make($0) }, onClose: closer(onClose))
-    case 1: register((any Second).self, named: name, lifetime: lifetime, { make($0) }, onClose: closer(onClose))
-    default: register((any Third).self, named: name, lifetime: lifetime, { make($0) }, onClose: closer(onClose))
+    case 0: register((any First).self, named: name, lifetime: lifetime) { make($0) }.closing(onClose)
+    case 1: register((any Second).self, named: name, lifetime: lifetime) { make($0) }.closing(onClose)
+    default: register((any Third).self, named: name, lifetime: lifetime) { make($0) }.closing(onClose)
     }
   }
 
@@ -128,11 +128,10 @@ extension NumberedMember {
   }
 }
 
-private func closer<Dependency>(
-  _ close: (@Sendable (Int?) throws -> Void)?
-) -> (@Sendable (Dependency) async throws -> Void)? {
-  guard let close else { return nil }
-  return { try close(number($0)) }
+extension UDIRegistration where Dependency: Sendable {
+  fileprivate func closing(_ close: (@Sendable (Int?) throws -> Void)?) {
+    if let close { onClose { try close(number($0)) } }
+  }
 }
 
 private func number(_ dependency: Any?) -> Int? { (dependency as? any Third)?.number }

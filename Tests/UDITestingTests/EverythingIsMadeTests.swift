@@ -49,7 +49,7 @@ import UDITesting
     AppContext.register((any Clock).self, lifetime: .scope) { context in
       made.add(context.tag)
       return StoppedClock()
-    } onClose: { _ in
+    }.onClose { _ in
       closed.add("closed")
     }
     await expectEverythingIsMade()

@@ -295,7 +295,7 @@ struct LeakTraceDetailTests {
       trace { context, target in
         context.register(Box.self) { [box = Unchecked(target)] in
           Box(box.value)
-        } onCreate: { _, _ in
+        }.onCreate { _, _ in
         }
       },
       try trace { context, target in
@@ -312,7 +312,7 @@ struct LeakTraceDetailTests {
       let captured = Unchecked(target)
       context.register(Closed.self, lifetime: .context) {
         Closed()
-      } onClose: { _ in
+      }.onClose { _ in
         _ = captured.value
       }
     }

@@ -109,11 +109,12 @@ import UDITesting
   /// Also what would have waited for the end: a task that holds the tree may release it later.
   @Test("What is reported after the end is recorded at once")
   func misuseAfterTheEnd() async throws {
-    let line = #line + 4
+    let line = #line + 5
     let found = try await issues {
       let reporter = withOwnAppContext { UDIReporter.current }
       withReporter(reporter) {
-        _ = UDIContext(tag: "late").provide(TickingClock(), as: (any Clock).self) { _ in }
+        let context = UDIContext(tag: "late")
+        context.provide(TickingClock(), as: (any Clock).self).onClose { _ in }
       }
     }
     #expect(found.map(\.sourceLocation?.line) == [line])

@@ -15,7 +15,7 @@ struct ReportsOfTestTests {
 
   /// Provides an object that has to be closed.
   private func provide(_ name: UDIName = "one", in context: UDIContext = AppContext) {
-    context.provide(TickingClock(), as: (any Clock).self, named: name) { [closed] _ in closed.add("\(name)") }
+    context.provide(TickingClock(), as: (any Clock).self, named: name).onClose { [closed] _ in closed.add("\(name)") }
   }
 
   /// Runs a function as a test with traits, the outermost first.
@@ -39,7 +39,7 @@ struct ReportsOfTestTests {
       for name in ["first", "second", "never made"] as [UDIName] {
         AppContext.register((any Clock).self, named: name, lifetime: .context) {
           TickingClock()
-        } onClose: { [closed, context = AppContext] _ in
+        }.onClose { [closed, context = AppContext] _ in
           guard case .closed(nil) = UDIEnding.current, AppContext === context else { return }
           closed.add("\(name)")
         }
@@ -114,7 +114,7 @@ struct ReportsOfTestTests {
   func failing() async throws {
     let line = #line + 2
     let found = try await issues(of: own) {
-      AppContext.provide(TickingClock(), as: (any Clock).self) { _ in throw Failure() }
+      AppContext.provide(TickingClock(), as: (any Clock).self).onClose { _ in throw Failure() }
       provide("other")
     }
     #expect(closed.all == ["other"])
@@ -127,7 +127,7 @@ struct ReportsOfTestTests {
     let line = #line + 3
     let found = try await issues {
       let context = UDIContext(tag: "App")
-      context.provide(TickingClock(), as: (any Clock).self) { _ in await Signal().wait() }
+      context.provide(TickingClock(), as: (any Clock).self).onClose { _ in await Signal().wait() }
       let reports = ReportsOfTest(nil, patience: .zero)
       await withReporter(reports.reporter) { await reports.collect(in: context, closes: true) {} }
     }
@@ -143,7 +143,7 @@ struct ReportsOfTestTests {
         begins.give()
         await Signal().wait()
         return TickingClock()
-      } onClose: { [closed] _ in
+      }.onClose { [closed] _ in
         closed.add("made")
       }
       Task { [context = AppContext] in _ = try? await context.obtain((any Clock).self) }
@@ -156,7 +156,7 @@ struct ReportsOfTestTests {
   func closingUnderWay() async throws {
     let (begins, goesOn) = (Signal(), Signal())
     let found = try await issues(of: own) {
-      AppContext.provide(TickingClock(), as: (any Clock).self) { [closed] _ in
+      AppContext.provide(TickingClock(), as: (any Clock).self).onClose { [closed] _ in
         begins.give()
         await goesOn.wait()
         closed.add("late")
@@ -193,7 +193,7 @@ struct ReportsOfTestTests {
   @Test("Closers of the main actor run there, for a test that runs there, too")
   func onMainActor() async throws {
     let found = try await issues(of: own) { @MainActor in
-      AppContext.provide(TickingClock(), as: (any Clock).self) { [closed] _ in
+      AppContext.provide(TickingClock(), as: (any Clock).self).onClose { [closed] _ in
         MainActor.assertIsolated()
         closed.add("main")
       }
@@ -253,7 +253,7 @@ struct ReportsOfTestTests {
     let found = try await issues(of: own) {
       let scope = try AppContext.makeScope(tag: "Session")
       for name in ["one", "two"] as [UDIName] {
-        scope.provide(TickingClock(), as: (any Clock).self, named: name) { _ in }
+        scope.provide(TickingClock(), as: (any Clock).self, named: name).onClose { _ in }
       }
       AppContext.removeChild(scope)
     }
@@ -283,7 +283,7 @@ struct ReportsOfTestTests {
   func madeByACloser() async throws {
     let kept = Locked<Basket>([])
     let found = try await issues(of: audit) {
-      AppContext.provide(TickingClock(), as: (any Clock).self) { _ in
+      AppContext.provide(TickingClock(), as: (any Clock).self).onClose { _ in
         kept.add(Basket().attached(to: UDIContext(tag: "late")))
       }
     }

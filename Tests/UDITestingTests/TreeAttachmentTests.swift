@@ -61,7 +61,9 @@ struct TreeAttachmentTests {
 
   @Test("An issue that is found when the tree has gone comes without it")
   func late() async throws {
-    let unclosed = try await attachments(.ownAppContext as OwnAppContextTrait) { AppContext.provide(1) { _ in } }
+    let unclosed = try await attachments(.ownAppContext as OwnAppContextTrait) {
+      AppContext.provide(1).onClose { _ in }
+    }
     let leaked = try await attachments(.leakAudit as LeakAuditTrait) {
       ViewModel().attached(to: AppContext).refreshLeaking()
     }

@@ -12,7 +12,6 @@ extension UDIContext {
   ///   - value: The value to unwrap.
   ///   - type: The optional type.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which the registration can be found.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle to the registration.
@@ -23,9 +22,9 @@ extension UDIContext {
   @discardableResult
   public func provide<Wrapped: Sendable>(
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(value, closing: nil, RegisterRequest(type, .anywhere, name, .context, metadata, true, nil, fileID, line))
+    provide(value, RegisterRequest(type, .anywhere, name, .context, true, nil, fileID, line))
   }
 
   /// Do not call this; unwrap the value first. A lookup of the type without the question mark does not find an
@@ -35,7 +34,6 @@ extension UDIContext {
   ///   - value: The value to unwrap.
   ///   - type: The optional type.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which the registration can be found.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle to the registration.
@@ -46,8 +44,8 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func provide<Wrapped>(
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
-    metadata: (any Sendable)? = nil, fileID: StaticString = #fileID, line: UInt = #line
+    fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Wrapped?> {
-    provide(value, closing: nil, RegisterRequest(type, .mainActor, name, .context, metadata, true, nil, fileID, line))
+    provide(value, RegisterRequest(type, .mainActor, name, .context, true, nil, fileID, line))
   }
 }

@@ -14,8 +14,7 @@ extension UDIContext {
     _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, fileID: StaticString,
     line: UInt
   ) -> @Sendable () -> Void {
-    let request = RegisterRequest(
-      type, isSendable ? .anywhere : .mainActor, name, .unique, nil, nil, nil, fileID, line)
+    let request = RegisterRequest(type, isSendable ? .anywhere : .mainActor, name, .unique, nil, nil, fileID, line)
     let provider = Factory(request, giving: value)
     provider.shown = InstanceEntry(Instance(value), provider, isWeak: false)
     change { node, garbage in node.begin(provider, &garbage) }

@@ -11,7 +11,7 @@
 /// }
 /// ```
 ///
-/// `link`, `require`, `obtain`, `warmUp`, `updates`, `whileAvailable` and `unregister` take keys, and so do ``Linked``
+/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys, and so do ``Linked``
 /// and ``Required``. What offers a dependency takes the type and the name: `named: UDIKey.backup.name`.
 ///
 /// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for

@@ -17,27 +17,21 @@ extension UDIContext {
   ///   - value: The dependency.
   ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
   ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
-  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does
-  ///     not release it.)
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func provide<Dependency: Sendable>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, .context, metadata, replaces, nil, fileID, line)
-    return provide(value, closing: onClose.map { Closer(Closer.body($0)) }, request)
+    let request = RegisterRequest(type, .anywhere, name, .context, replaces, nil, fileID, line)
+    return provide(value, request)
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -47,35 +41,27 @@ extension UDIContext {
   ///   - value: The dependency.
   ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
   ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - onClose: Called with the value when the context is closed: see ``close()``. It runs on its own actor. If the
-  ///     value is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does
-  ///     not release it.)
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @preconcurrency @MainActor @discardableResult
   public func provide<Dependency>(
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, .context, metadata, replaces, nil, fileID, line)
-    let closer = onClose.map { Closer(Closer.bodyOnMainActor($0, UDICallSite(fileID, line))) }
-    return provide(value, closing: closer, request)
+    let request = RegisterRequest(type, .mainActor, name, .context, replaces, nil, fileID, line)
+    return provide(value, request)
   }
 
   func provide<Dependency>(
-    _ value: Dependency, closing closer: Closer?, _ request: borrowing RegisterRequest
+    _ value: Dependency, _ request: borrowing RegisterRequest
   ) -> UDIRegistration<Dependency> {
     let provider = Factory(request, giving: value)
-    provider.setCloser(closer)
     provider.isOfProvided = true
     add(provider, Instance(value))
     return UDIRegistration(entry: provider, askedReach: provider.reach)
@@ -93,7 +79,6 @@ extension UDIContext {
     // look the instance up.
     add(provider, "provide") { garbage in
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
-      provider.noteUnclosed(instance)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }

@@ -26,7 +26,6 @@ extension UDIContext {
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -42,38 +41,26 @@ extension UDIContext {
   ///     search, so that no instance is made from dependencies below. If the factory returns nil, `link` returns nil,
   ///     and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports the
   ///     error, and `require` throws it.
-  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up. Use it
-  ///     to make two objects refer to each other. If the instance is kept, other threads may get it before this call.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``. It runs
-  ///     on its own actor. If an instance is released without having been closed, this is reported as
-  ///     ``UDIMisuse/Kind/unclosed``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
-  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory)))
   }
 
   /// Registers a factory that needs no context; see
-  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -83,24 +70,16 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
-  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
-  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory)))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -108,55 +87,36 @@ extension UDIContext {
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
   /// main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return registerOnMainActor(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory)))
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)`` on the
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
   /// main actor, for a type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) () throws -> Dependency?,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @isolated(any) () throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return registerOnMainActor(Factory(request, factory.isolation, FactoryFunction(factory), onCreate), onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
+    return register(Factory(request, factory.isolation, FactoryFunction(factory)))
   }
 }
 
 extension UDIContext {
-  /// Registers a factory, for all forms of `register` that may be called from anywhere.
-  func register<Dependency: Sendable>(
-    _ factory: Provider, _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
-  ) -> UDIRegistration<Dependency> {
-    if let onClose { factory.setCloser(Closer(Closer.body(onClose))) }
-    add(factory) { _ in }
-    return UDIRegistration(entry: factory, askedReach: .anywhere)
-  }
-
-  /// Registers a factory, for all forms of `register` on the main actor.
-  @MainActor
-  func registerOnMainActor<Dependency>(
-    _ factory: Provider, _ onClose: (@isolated(any) (Dependency) async throws -> Void)?
-  ) -> UDIRegistration<Dependency> {
-    if let onClose { factory.setCloser(Closer(Closer.bodyOnMainActor(onClose, factory.site))) }
-    add(factory) { _ in }
-    return UDIRegistration(entry: factory, askedReach: factory.reach)
+  /// Registers a provider, for all forms of `register`.
+  func register<Dependency>(_ provider: Provider) -> UDIRegistration<Dependency> {
+    add(provider) { _ in }
+    return UDIRegistration(entry: provider, askedReach: provider.reach)
   }
 
   /// Registers a provider.

@@ -29,7 +29,6 @@ extension UDIContext {
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -39,35 +38,26 @@ extension UDIContext {
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory is given a
   ///     context: the one that asks or, if the instance is kept, the one that the factory is registered in; under
   ///     ``UDILifetime/scope``, the scope. Use this context, and do not capture one.
-  ///   - onCreate: Called after the instance has been made, and before any waiting task gets it. If the instance is
-  ///     kept, it can already be looked up.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, factory.isolation, { context, _, _ in try await factory(context) }, onCreate, onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
+    return add(request, factory.isolation, { context, _, _ in try await factory(context) })
   }
 
   /// Registers an asynchronous factory that needs no context; see
-  /// ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:replaces:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -75,27 +65,20 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
-  ///   - onCreate: Called after the instance has been made, and before any waiting task gets it.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
-    return add(request, factory.isolation, parameters: [], { _, _, _ in try await factory() }, onCreate, onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
+    return add(request, factory.isolation, parameters: [], { _, _, _ in try await factory() })
   }
 
   /// Registers an asynchronous factory with arguments; see
-  /// ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:replaces:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
@@ -103,7 +86,6 @@ extension UDIContext {
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``. Under any lifetime except `.unique`,
   ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -111,32 +93,27 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
-      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     let make = {
       @Sendable (context: UDIContext, arguments: KeptArguments?, _: [OwnedInstance?]) async throws -> Dependency? in
       guard let arguments else { throw ProviderFailure.nothing }
       let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
       return try await factory(context, pack.first, repeat each pack.more)
     }
-    return add(request, factory.isolation, wanted: ArgumentPack<First, repeat each More>.self, make, nil, onClose)
+    return add(request, factory.isolation, wanted: ArgumentPack<First, repeat each More>.self, make)
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
-  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)``.
   ///
   /// The parameters are obtained, so they can come from asynchronous factories. They are obtained one after the other.
   ///
@@ -145,7 +122,6 @@ extension UDIContext {
   ///     the initialiser makes.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -153,25 +129,17 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
-  ///   - onCreate: Called after the instance has been made, and before any waiting task gets it.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `onClose` is given, the lifetime is one under which the context owns the instances: not
-  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     return add(
-      request, make.isolation, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make),
-      onCreate, onClose)
+      request, make.isolation, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make))
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -179,91 +147,74 @@ extension UDIContext {
   // forms apart, and lets the compiler prefer the first if both fit. (Swift 6.3 crashes if it converts an initialiser
   // that runs on no actor to the type that this form takes.)
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)``, for an
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)``, for an
   /// initialiser or a function that runs on its caller's actor. Here it runs on no actor.
   @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     return add(
-      request, nil, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make), onCreate,
-      onClose)
+      request, nil, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
   /// actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, { context, _ in try await factory(context) }, onCreate, onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
+    return addOnMainActor(request, { context, _ in try await factory(context) })
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:_:onCreate:onClose:)`` on the main
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
   /// actor, for a type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, fileID: StaticString = #fileID,
-    line: UInt = #line,
-    _ factory: @escaping @MainActor () async throws -> Dependency?,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @MainActor () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
-    return addOnMainActor(request, parameters: [], { _, _ in try await factory() }, onCreate, onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
+    return addOnMainActor(request, parameters: [], { _, _ in try await factory() })
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
-  /// actor, for an initialiser with a parameter that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)`` on the main actor, for an initialiser
+  /// with a parameter that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
   @_disfavoredOverload @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, nil, fileID, line)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     let factory = lookingUpParameters(of: make, request.site)
-    return addOnMainActor(
-      request, parameters: ArgumentPack<First, repeat each More>.types, factory, onCreate, onClose)
+    return addOnMainActor(request, parameters: ArgumentPack<First, repeat each More>.types, factory)
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:fileID:line:using:onCreate:onClose:)`` on the main
-  /// actor, for a type that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)`` on the main actor, for a type that is
+  /// not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
   @_disfavoredOverload @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency,
-    onCreate: (@MainActor (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@MainActor (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, nil, fileID, line)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
     let factory = lookingUpParameters(of: make, request.site)
     return addOnMainActor(
-      request, parameters: ArgumentPack<First, repeat each More>.types, factory, onCreate, onClose)
+      request, parameters: ArgumentPack<First, repeat each More>.types, factory)
   }
 }
 
@@ -273,50 +224,29 @@ extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
     _ request: borrowing RegisterRequest, parameters: [Any.Type]? = nil,
-    _ factory: @escaping @MainActor (UDIContext, [OwnedInstance?]) async throws -> Dependency?,
-    _ onCreate: (@MainActor (UDIContext, Dependency) -> Void)?,
-    _ onClose: (@MainActor (Dependency) async throws -> Void)?
+    _ factory: @escaping @MainActor (UDIContext, [OwnedInstance?]) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let closures = ActorOwned(onMainActor: (factory, onCreate))
-    let completion: AsyncFactory.Completion = { @MainActor context, instance in
-      guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
-      closures.value.1?(context, dependency)
-    }
-    let factory = AsyncFactory(
-      request, isolation: .mainActor, parameters: parameters,
-      reachOfParameters: parameters?.isEmpty == false ? .mainActor : nil,
-      completion: onCreate == nil ? nil : completion,
-      function: { @MainActor context, _, obtained in
-        Instance.wrapping(try await closures.value.0(context, obtained))
+    let factory = ActorOwned(onMainActor: factory)
+    return register(
+      AsyncFactory(
+        request, isolation: .mainActor, parameters: parameters,
+        reachOfParameters: parameters?.isEmpty == false ? .mainActor : nil
+      ) { @MainActor context, _, obtained in
+        Instance.wrapping(try await factory.value(context, obtained))
       })
-    return registerOnMainActor(factory, onClose)
   }
 
-  /// - Parameters:
-  ///   - actor: The actor that the user's factory belongs to, if any.
-  ///   - parameters: As in `AsyncFactory`.
-  ///   - make: Calls the user's factory.
   private func add<Dependency: Sendable>(
     _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
     parameters: [Any.Type]? = nil,
-    _ make: @escaping @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency?,
-    _ onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)?,
-    _ onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)?
+    _ make: @escaping @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let make = ActorOwned(make, by: actor)
-    let completion = onCreate.map { onCreate -> AsyncFactory.Completion in
-      let onCreate = ActorOwned(onCreate, by: onCreate.isolation)
-      return { context, instance in
-        guard let dependency = instance.value(as: Dependency.self, isExact: true) else { return }
-        await onCreate.value(context, dependency)
-      }
-    }
-    let isolation = Isolation.of(actor, in: nil, at: request.site)
-    let factory = AsyncFactory(
-      request, isolation: isolation, wanted: wanted, parameters: parameters,
-      reachOfParameters: parameters?.isEmpty == false ? .anywhere : nil, completion: completion,
-      function: { Instance.wrapping(try await make.value($0, $1, $2)) })
-    return register(factory, onClose)
+    return register(
+      AsyncFactory(
+        request, isolation: Isolation.of(actor, in: nil, at: request.site), wanted: wanted, parameters: parameters,
+        reachOfParameters: parameters?.isEmpty == false ? .anywhere : nil
+      ) { Instance.wrapping(try await make.value($0, $1, $2)) })
   }
 }
 

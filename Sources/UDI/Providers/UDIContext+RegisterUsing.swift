@@ -12,7 +12,7 @@ extension UDIContext {
   /// A parameter whose type is an optional is looked up with `link`, and is nil if there is no such dependency. All
   /// other parameters are required; if one is missing, the error says which. Lookups begin at the context that a
   /// factory would be given, and go up. If a parameter needs a name, a search or a given value, register a factory
-  /// instead: ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// instead: ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
   /// the upcoming feature `InferSendableFromCaptures`, because otherwise no initialiser is `Sendable`. If the compiler
@@ -24,7 +24,6 @@ extension UDIContext {
   ///     the initialiser makes.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -34,25 +33,17 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
-  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `make` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
-  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParametersOf: make, .anywhere)
-    return register(Factory(request, make.isolation, function, onCreate), onClose)
+    return register(Factory(request, make.isolation, function))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -63,36 +54,30 @@ extension UDIContext {
   // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
   // had it, they would have the same symbol.
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
-  /// the main actor, for an initialiser with a parameter that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)`` on the main actor, for an
+  /// initialiser with a parameter that is not `Sendable`.
   @_disfavoredOverload @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParametersOf: make, .mainActor)
-    return registerOnMainActor(Factory(request, parameters: .mainActor, make.isolation, function, onCreate), onClose)
+    return register(Factory(request, parameters: .mainActor, make.isolation, function))
   }
 
-  /// Does the same as ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:using:onCreate:onClose:)`` on
-  /// the main actor, for a type that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)`` on the main actor, for a
+  /// type that is not `Sendable`.
   @_disfavoredOverload @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParametersOf: make, .mainActor)
-    return registerOnMainActor(Factory(request, make.isolation, function, onCreate), onClose)
+    return register(Factory(request, make.isolation, function))
   }
 
   // MARK: - Initialisers without parameters
@@ -108,11 +93,8 @@ extension UDIContext {
   @_disfavoredOverload @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @isolated(any) () async throws -> Dependency?,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    using make: @escaping @isolated(any) () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> { preconditionFailure("unavailable") }
 }
 

@@ -9,14 +9,13 @@ extension UDIContext {
   ///
   /// Under any lifetime except `.unique`, there is one instance for each distinct set of arguments, and the arguments
   /// must be `Hashable`. The actor on which the factory runs is chosen as for
-  /// ``register(_:named:lifetime:metadata:replaces:isolation:fileID:line:_:onCreate:onClose:)``.
+  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - metadata: Any value by which the registration can be found: see ``registrations(of:search:)``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -30,25 +29,19 @@ extension UDIContext {
   ///     context that one of its own factories captures is never released. If the factory returns nil, `link` returns
   ///     nil, and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports
   ///     the error, and `require` throws it.
-  ///   - onCreate: Called at the end of the outermost link, when everything that the link made can be looked up.
-  ///   - onClose: Called with each instance that the context owns when the context is closed: see ``close()``.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Precondition: If `factory` and `onCreate` both belong to actors, they belong to the same actor. If `onClose` is
-  ///   given, the lifetime is one under which the context owns the instances: not `.unique`, `.graph` or `.weak`, and
-  ///   not one with a storage of your own.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
-      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    @_inheritActorContext onCreate: (@Sendable @isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    @_inheritActorContext onClose: (@Sendable @isolated(any) (Dependency) async throws -> Void)? = nil
+      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return register(Factory(request, factory, onCreate), onClose)
+    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
+    return register(
+      Factory(
+        request, factory.isolation, FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -61,13 +54,12 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    metadata: consuming (any Sendable)? = nil, replaces: Bool? = nil, isolation: (any Actor)? = #isolation,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    onCreate: (@isolated(any) (UDIContext, Dependency) -> Void)? = nil,
-    onClose: (@isolated(any) (Dependency) async throws -> Void)? = nil
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, metadata, replaces, isolation, fileID, line)
-    return registerOnMainActor(Factory(request, factory, onCreate), onClose)
+    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
+    return register(
+      Factory(
+        request, factory.isolation, FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self))
   }
 }

@@ -4,13 +4,9 @@ extension UDIRegistration where Dependency: Sendable {
   /// closed.
   ///
   /// ```swift
-  /// context.register(JobQueue.self, lifetime: .context) {
-  ///   JobQueue()
-  /// } onClose: { queue in
-  ///   try await queue.flush()
-  /// }.running { queue in
-  ///   try await queue.run()
-  /// }
+  /// context.register(JobQueue.self, lifetime: .context) { JobQueue() }
+  ///   .onClose { queue in try await queue.flush() }
+  ///   .running { queue in try await queue.run() }
   /// ```
   ///
   /// The operation begins when the instance has been made, at the end of the outermost link, or at once for what
@@ -53,43 +49,6 @@ extension UDIRegistration {
   }
 
   private func run(_ body: Closer.Body, _ mayEnd: Bool, at site: UDICallSite) -> UDIRegistration {
-    guard let provider = (entry as? Provider)?.maker else {
-      fatalError("\(site.fileID):\(site.line): `running` was called on a binding; only what a context owns can run.")
-    }
-    if !entry.isRefused(to: askedReach, Dependency.self, at: site) { provider.run(body, mayEnd: mayEnd) }
-    return self
-  }
-}
-
-extension Provider {
-  /// Sets the operation of the instances, and begins it for those that are kept already: by this provider, or for
-  /// scopes.
-  fileprivate final func run(_ body: Closer.Body, mayEnd: Bool) {
-    let keepers = Tree.change { garbage -> [Provider] in
-      guard let node, !node.treeLocked.state.isEnding else {
-        garbage.add(body)
-        self.node?.refuse(self, "running", &garbage)
-        return []
-      }
-      setOperation(body, mayEnd, node, &garbage)
-      if sharing != .scope { return [self] }
-      // A scope that has asked for an instance has a keeper with a closer of its own.
-      return BreadthFirst(node.root).compactMap { scope, _ in
-        guard !scope.treeLocked.state.isEnding, let keeper = scope.keeper(of: self) else { return nil }
-        keeper.setOperation(body, mayEnd, scope, &garbage)
-        return keeper
-      }
-    }
-    for keeper in keepers { keeper.beginOperations() }
-  }
-
-  private final func setOperation(_ body: Closer.Body, _ mayEnd: Bool, _ node: Node, _ garbage: inout Garbage) {
-    let isNew = closer == nil
-    let closer = closer ?? Closer(nil)
-    if let old = closer.operation { garbage.add(old) }
-    (closer.operation, closer.mayEnd) = (body, mayEnd)
-    setCloser(closer)
-    noteCloser(node)
-    if isNew { for instance in [kept] + (caches?.all.map(\.kept?.instance) ?? []) { instance.map(noteUnclosed) } }
+    changeClosers("running", at: site) { ($0.operation, $0.mayEnd) = (body, mayEnd) }
   }
 }

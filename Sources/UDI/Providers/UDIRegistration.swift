@@ -83,7 +83,7 @@ extension UDIRegistration {
     // An instance of a `Sendable` class may be used anywhere, even if it was registered under a type that is not
     // `Sendable`. For a protocol, this is not guaranteed.
     let reach = type is AnyClass ? .anywhere : entry.reach
-    return serve(RegisterRequest(type, reach, name, nil, nil, nil, nil, fileID, line))
+    return serve(RegisterRequest(type, reach, name, nil, nil, nil, fileID, line))
   }
 
   /// Lets the provider's instances be found under another type, too, which is not `Sendable`. In all other respects,
@@ -101,7 +101,7 @@ extension UDIRegistration {
     _ type: Other.Type, named name: UDIName? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration {
     // Even if the instance is `Sendable`, its conformance to the other type might belong to the main actor.
-    return serve(RegisterRequest(type, .mainActor, name, nil, nil, nil, nil, fileID, line))
+    return serve(RegisterRequest(type, .mainActor, name, nil, nil, nil, fileID, line))
   }
 
   private func serve(_ request: consuming RegisterRequest) -> UDIRegistration {

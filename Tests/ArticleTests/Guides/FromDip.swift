@@ -177,7 +177,7 @@ struct FromDip {
   @Test func resolvingProperties() throws {
     context.register {
       LiveService()
-    } onCreate: { _, service in
+    }.onCreate { _, service in
       service.isReady = true
     }
     #expect(try context.require(LiveService.self).isReady)

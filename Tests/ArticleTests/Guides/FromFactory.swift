@@ -171,7 +171,7 @@ struct FromFactory {
   @Test func decorator() throws {
     context.register {
       LiveService()
-    } onCreate: { _, service in
+    }.onCreate { _, service in
       service.isReady = true
     }
     #expect(try context.require(LiveService.self).isReady)

@@ -143,8 +143,8 @@ struct FromGuise {
   }
 
   @Test func filter() {
-    context.register((any Plugin).self, named: "low", metadata: 1) { Plug() }
-    context.register((any Plugin).self, named: "high", metadata: 5) { Plug() }
+    context.register((any Plugin).self, named: "low") { Plug() }.metadata(1)
+    context.register((any Plugin).self, named: "high") { Plug() }.metadata(5)
     let found = context.registrations(of: (any Plugin).self).filter { $0.metadata as? Int == 5 }
     #expect(found.map(\.metadata).map { $0 as? Int } == [5])
   }

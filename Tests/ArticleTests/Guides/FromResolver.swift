@@ -149,7 +149,7 @@ struct FromResolver {
   @Test func resolveProperties() throws {
     context.register {
       Network()
-    } onCreate: { context, network in
+    }.onCreate { context, network in
       network.isReady = true
     }
     #expect(try context.require(Network.self).isReady)

@@ -127,12 +127,12 @@ struct FromSwinject {
   @Test func initCompleted() throws {
     context.register(lifetime: .graph) {
       Cat()
-    } onCreate: { context, cat in
+    }.onCreate { context, cat in
       cat.owner = context.link(Person.self)
     }
     context.register(lifetime: .graph) {
       Person()
-    } onCreate: { context, person in
+    }.onCreate { context, person in
       person.cat = context.link(Cat.self)
     }
     let cat = try context.require(Cat.self)
@@ -145,12 +145,12 @@ struct FromSwinject {
   @Test func initCompletedForWhatAContextOwns() throws {
     context.register(lifetime: .context) {
       Cat()
-    } onCreate: { context, cat in
+    }.onCreate { context, cat in
       cat.owner = context.link(Person.self)
     }
     context.register(lifetime: .context) {
       Person()
-    } onCreate: { context, person in
+    }.onCreate { context, person in
       person.cat = context.link(Cat.self)
     }
     let cat = try context.require(Cat.self)

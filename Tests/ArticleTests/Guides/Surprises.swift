@@ -81,7 +81,7 @@ struct Surprises {
     let journal = Mutex<[String]>([])
     context.register {
       LiveService()
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       journal.withLock { $0.append("onCreate") }
     }
     context.register { context in

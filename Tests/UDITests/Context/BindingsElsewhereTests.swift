@@ -36,7 +36,7 @@ import UDIInspector
     let child = try scope.makeChild(tag: "child")
     let inChild = member(in: [home]).attached(to: child)
     // Closers make the closing take its time; without them it happens at once.
-    scope.provide(1) { _ in }
+    scope.provide(1).onClose { _ in }
     try await scope.close()
     #expect(boundHere(home).isEmpty)
     withExtendedLifetime(inChild) {}
@@ -112,7 +112,7 @@ import UDIInspector
   @Test func itIsFoundUntilTheContextHasEnded() async throws {
     let (home, scope, journal) = (home, try home.makeScope(tag: "scope"), Journal())
     let session = member(in: [home]).attached(to: scope)
-    scope.provide(1) { _ in journal.add("found: \(home.link((any Service).self) === session)") }
+    scope.provide(1).onClose { _ in journal.add("found: \(home.link((any Service).self) === session)") }
     try await scope.close()
     #expect(journal.all == ["found: true"] && home.link((any Service).self) == nil)
   }
@@ -251,7 +251,7 @@ import UDIInspector
   @Test func norWhileItsContextIsBeingClosed() async throws {
     let (home, scope) = (home, try home.makeScope(tag: "scope"))
     let session = Member().attached(to: scope)
-    scope.provide(1) { _ in session.multiBind(session, as: (any Service).self, in: [home]) }
+    scope.provide(1).onClose { _ in session.multiBind(session, as: (any Service).self, in: [home]) }
     let (_, complaints) = try await MisuseLog.during { try await scope.close() }
     #expect(complaints.map(\.kind) == [.contextClosed] && boundHere(home).isEmpty)
   }

@@ -23,7 +23,7 @@ import Testing
   private func register(_ names: [String], hanging: [String: Latch]) {
     let journal = journal
     for name in names {
-      context.provide(name, named: UDIName(name)) { name in
+      context.provide(name, named: UDIName(name)).onClose { name in
         journal.add(name)
         if let latch = hanging[name] {
           await latch.wait()
@@ -75,7 +75,7 @@ import Testing
 
   @Test func anOperationThatTakesNoNoticeIsLeftBehind() async throws {
     let (journal, clock, latch) = (journal, clock, Latch())
-    context.provide(1) { _ in journal.add("closed") }.running { _ in
+    context.provide(1).onClose { _ in journal.add("closed") }.running { _ in
       journal.add("runs")
       await latch.wait()
     }
@@ -94,7 +94,7 @@ import Testing
       begun.arrive()
       await latch.wait()
       return Made()
-    } onClose: { _ in
+    }.onClose { _ in
       Issue.record("closed after the end")
     }
     await withReporter(log.reporter) {
@@ -164,7 +164,7 @@ import Testing
   @Test func anEarlierCloseBelowIsLeftBehind() async throws {
     let (context, journal, clock, latch) = (context, journal, clock, Latch())
     let child = try context.makeChild(tag: "child")
-    child.provide(1) { _ in
+    child.provide(1).onClose { _ in
       journal.add("child")
       await latch.wait()
     }
@@ -195,7 +195,7 @@ import Testing
   private struct LogOut: Sendable {}
 
   private func note(in context: UDIContext) {
-    context.provide(1) { [journal] _ in
+    context.provide(1).onClose { [journal] _ in
       let text =
         switch UDIEnding.current {
         case .closed(let reason): "closed because \(reason.map { "\(type(of: $0))" } ?? "nothing")"
@@ -252,7 +252,7 @@ import Testing
       try await context.makeScope(tag: "session") { scope in
         scope.register((any Alpha).self, lifetime: .context) {
           Made("account", census)
-        } onClose: { _ in
+        }.onClose { _ in
           census.born()
         }
         _ = try scope.require((any Alpha).self)
@@ -277,7 +277,7 @@ import Testing
     let (context, census) = (context, Census())
     let error = await #expect(throws: UDITreeError.self) {
       try await context.makeScope(tag: "session") { scope in
-        scope.provide(1) { _ in census.born() }
+        scope.provide(1).onClose { _ in census.born() }
         try await (isAbove ? context : scope).close()
       }
     }

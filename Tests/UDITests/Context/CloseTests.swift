@@ -50,7 +50,7 @@ import UDI
         let parts = try needed.map { try context.require((any Alpha).self, named: "\($0)") }
         made.withLock { $0.append(number) }
         return Part(number, parts: parts)
-      } onClose: { instance in
+      }.onClose { instance in
         #expect((instance as? Part)?.number == number)
         closed.withLock { $0.append(number) }
         if closed.withLock({ $0.count }) == count / 2 { half.send() }
@@ -88,19 +88,19 @@ import UDI
     let (context, journal) = (UDIContext(tag: "context"), Journal())
     context.register((any Alpha).self, lifetime: .context) { (_, label: String) in
       Made(label)
-    } onClose: {
+    }.onClose {
       journal.add(($0 as? Made)?.label ?? "")
     }
     context.register((any Beta).self, lifetime: UDILifetime("own")) { (_, label: String) in
       Made(label)
-    } onCreate: { _, beta in
+    }.onCreate { _, beta in
       journal.add("created \((beta as? Made)?.label ?? "")")
-    } onClose: {
+    }.onClose {
       journal.add(($0 as? Made)?.label ?? "")
     }
     _ = context.link((any Alpha).self, with: "1")
     _ = context.link((any Beta).self, with: "2")
-    context.provide(3) { journal.add("\($0)") }
+    context.provide(3).onClose { journal.add("\($0)") }
     _ = context.link((any Alpha).self, with: "4")
     _ = context.link((any Alpha).self, with: "1")
     try await context.close()
@@ -113,7 +113,7 @@ import UDI
     for (place, name) in [(context, "first"), (context, "second"), (child, "third")] {
       place.register((any Alpha).self, named: UDIName(name), lifetime: .context) {
         Made(name, census)
-      } onClose: { _ in
+      }.onClose { _ in
         let found = ["first", "second", "third"].filter { child.link((any Alpha).self, named: UDIName($0)) != nil }
         journal.add("\(name), \(census.alive): \(found)")
       }
@@ -132,7 +132,7 @@ import UDI
     let (context, census, journal) = (UDIContext(tag: "context"), Census(), Journal())
     context.register((any Alpha).self, lifetime: .context) {
       Made("a", census)
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed; found \(context.link((any Beta).self) != nil), \(context.link((any Gamma).self) != nil)")
     }.implements((any Beta).self).implements((any Gamma).self)
     _ = context.link((any Beta).self)
@@ -147,7 +147,7 @@ import UDI
     context.register((any Beta).self, lifetime: .context) { Made() }
     context.register((any Beta).self, named: "always") { Made() }
     context.register((any Beta).self, named: "number", lifetime: .context) { (_, _: Int) in Made() }
-    let registration = context.provide(1) { _ in
+    let registration = context.provide(1).onClose { _ in
       journal.add("\(context.link((any Beta).self) == nil), \(context.link((any Beta).self, named: "always") == nil)")
       journal.add("\(context.link((any Gamma).self) != nil)")
       let error = #expect(throws: UDILinkError.self) {
@@ -185,7 +185,7 @@ import UDI
     }
     let journal = Journal()
     let chain = try makeChain { context, level in
-      if level % 20_000 == 0 { context.provide(level) { journal.add("\($0)") } }
+      if level % 20_000 == 0 { context.provide(level).onClose { journal.add("\($0)") } }
     }
     try await chain.root.close()
     #expect(journal.all == ["80000", "60000", "40000", "20000", "0"])
@@ -203,10 +203,10 @@ import UDI
     let (context, journal) = (UDIContext(tag: "0"), Journal())
     for first in ["1", "2"] {
       let child = try context.makeChild(tag: first)
-      child.provide(first) { journal.add($0) }
-      for second in ["a", "b"] { try child.makeScope(tag: second).provide(first + second) { journal.add($0) } }
+      child.provide(first).onClose { journal.add($0) }
+      for second in ["a", "b"] { try child.makeScope(tag: second).provide(first + second).onClose { journal.add($0) } }
     }
-    context.provide("0") { journal.add($0) }
+    context.provide("0").onClose { journal.add($0) }
     try await context.close()
     #expect(journal.all == ["2b", "2a", "1b", "1a", "2", "1", "0"])
   }
@@ -218,7 +218,7 @@ import UDI
     let context = UDIContext(tag: "context")
     let child = try context.makeChild(tag: "child")
     let (begun, go) = (Signal(), Signal())
-    child.provide(1) { _ in
+    child.provide(1).onClose { _ in
       begun.send()
       await go.wait()
       throw Broken(label: "1")
@@ -240,12 +240,12 @@ import UDI
         member.bind(member, as: (any Service).self)
         _ = member.linkInLine((any Alpha).self)
       }
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("object")
     }
     context.register((any Alpha).self, lifetime: .context) { context in
       Made(parts: [try context.require((any Service).self)])
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("made of it")
     }
     _ = context.link(Member.self)
@@ -259,7 +259,7 @@ import UDI
     context.register((any Service).self, lifetime: .context) {
       made.add()
       return Plain()
-    } onClose: { _ in
+    }.onClose { _ in
       #expect(context.link((any Service).self, fresh: true) == nil)
     }
     _ = context.link((any Service).self)
@@ -271,7 +271,7 @@ import UDI
     let context = UDIContext(tag: "context")
     let child = try context.makeChild(tag: "child")
     let (begun, go, closings) = (Signal(), Signal(), Tally())
-    context.provide(1) { _ in
+    context.provide(1).onClose { _ in
       closings.add()
       begun.send()
       await go.wait()
@@ -298,8 +298,8 @@ import UDI
     let (root, journal) = (UDIContext(tag: "root"), Journal())
     let child = try root.makeChild(tag: "child")
     let (begun, go) = (Signal(), Signal())
-    root.provide(1) { _ in journal.add("root") }
-    child.provide(2) { _ in
+    root.provide(1).onClose { _ in journal.add("root") }
+    child.provide(2).onClose { _ in
       begun.send()
       await go.wait()
       journal.add("child")
@@ -320,15 +320,15 @@ import UDI
     let root = UDIContext(tag: "root")
     let (context, other) = (try root.makeChild(tag: "context"), UDIContext(tag: "other"))
     let (journal, rootIsClosed) = (Journal(), Signal())
-    root.provide(0) { _ in
+    root.provide(0).onClose { _ in
       journal.add("root")
       rootIsClosed.send()
     }
-    other.provide(2) { _ in
+    other.provide(2).onClose { _ in
       try await context.close()
       journal.add("other")
     }
-    context.provide(1) { _ in
+    context.provide(1).onClose { _ in
       try await context.close()
       try await root.close()
       // That closer in turn closes this context.
@@ -352,8 +352,8 @@ import UDI
       closed.send()
     }
     await withReporter(reporter) {
-      root.provide(0) { _ in throw Broken(label: "0") }
-      context.provide(1) { _ in try await root.close() }
+      root.provide(0).onClose { _ in throw Broken(label: "0") }
+      context.provide(1).onClose { _ in try await root.close() }
       try? await context.close()
       await closed.wait()
     }
@@ -372,12 +372,12 @@ import UDI
       // Nothing more is begun.
       #expect(context.link((any Beta).self) == nil)
       return Made("late", census)
-    } onClose: {
+    }.onClose {
       journal.add(($0 as? Made)?.label ?? "")
     }
     context.register((any Beta).self, lifetime: .context) {
       Made()
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("never made")
     }
     onThread {
@@ -428,7 +428,7 @@ import UDI
     let (begun, go, released) = (Signal(), Meeting(2), Signal())
     context.register((any Beta).self, lifetime: .context) {
       Made()
-    } onClose: { _ in
+    }.onClose { _ in
       await released.wait()
     }
     context.register(Member.self, lifetime: .context) {
@@ -455,7 +455,7 @@ import UDI
       begun.send()
       go.arrive()
       throw OutOfOrder()
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed")
     }
     onThread {
@@ -481,7 +481,7 @@ import UDI
         closed.send()
       }
       return Made()
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed")
     }
     let made = context.link((any Alpha).self)
@@ -500,7 +500,7 @@ import UDI
         (index % 2 == 0 ? context : child).register((any Alpha).self, named: UDIName(index), lifetime: .context) {
           made.add()
           return Made()
-        } onClose: { _ in
+        }.onClose { _ in
           closed.add()
         }
       }

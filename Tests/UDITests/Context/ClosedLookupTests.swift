@@ -96,7 +96,7 @@ import UDIInspector
       #expect($0.link((any Service).self) == nil && $0.search == .local)
     }
     let closing = try root.makeChild(tag: "closing")
-    closing.provide(1) { [service] _ in
+    closing.provide(1).onClose { [service] _ in
       await closing.withScope(tag: "view") { scope in
         #expect(scope.link(Int.self) == 1 && scope.link((any Service).self) === service)
       }
@@ -122,7 +122,7 @@ import UDIInspector
       }
     }
     // `close` waits for this closer, so `app` is being closed meanwhile.
-    app.provide(1) { _ in await expectClosed(path) }
+    app.provide(1).onClose { _ in await expectClosed(path) }
     try await app.close()
     await expectClosed(["app"])
   }

@@ -13,7 +13,7 @@ import UDI
     let journal = journal
     (place ?? context).register((any Alpha).self, named: UDIName(name), lifetime: lifetime) { context in
       Made(name, parts: try parts.map { try context.require((any Alpha).self, named: UDIName($0)) })
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add(name)
     }
   }
@@ -44,7 +44,7 @@ import UDI
     let journal = journal
     context.register((any Gamma).self, lifetime: .context) { context in
       Made(parts: [try context.require((any Beta).self)])
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("last")
     }
     if way == 0 || way == 1 {
@@ -66,7 +66,7 @@ import UDI
       }
       context.register((any Gamma).self, lifetime: .context, replaces: true) { context in
         Made(parts: [try await context.obtain((any Beta).self)])
-      } onClose: { _ in
+      }.onClose { _ in
         journal.add("last")
       }
       // Registered later now, so the other way round it would be no test.
@@ -99,7 +99,7 @@ import UDI
       context.register((any Alpha).self, named: "a", lifetime: .context, replaces: true) { [journal] in
         journal.add("made ")
         return Made()
-      } onClose: { [journal] _ in
+      }.onClose { [journal] _ in
         journal.add("a")
       }
       for name in ["a", "b"] { _ = try context.require((any Alpha).self, named: UDIName(name)) }
@@ -113,9 +113,9 @@ import UDI
     register("a")
     context.register((any Beta).self, lifetime: .context) { context in
       Made(parts: [try context.require((any Alpha).self, named: "a")])
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       _ = context.link((any Alpha).self, named: "a")
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("b")
     }
     _ = context.link((any Beta).self)
@@ -139,7 +139,7 @@ import UDI
             made.append(try await context.obtain((any Alpha).self, named: UDIName(part)))
           }
           return Made(name, parts: made)
-        } onClose: { _ in
+        }.onClose { _ in
           journal.add(name)
         }
       }

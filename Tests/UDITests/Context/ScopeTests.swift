@@ -544,8 +544,8 @@ private actor Desk: UDIFinalObject {
       below = try beside.makeChild(tag: "below")
       scope.bind(service, as: (any Service).self)
       scope.bind(domestic, as: (any Domestic).self)
-      scope.register((any Service).self, named: made, metadata: 1) { Plain("made") }
-      scope.register((any Domestic).self, named: made, metadata: 1) { Cat() }
+      scope.register((any Service).self, named: made) { Plain("made") }.metadata(1)
+      scope.register((any Domestic).self, named: made) { Cat() }.metadata(1)
       scope.register((any Service).self, named: withNumber) { (_, _: Int) in Plain("made") }
       scope.register((any Domestic).self, named: withNumber) { (_, _: Int) in Cat() }
     }

@@ -148,7 +148,7 @@ struct ObserverTests {
     let log = Log()
     root.register((any Alpha).self, lifetime: .context) {
       Made()
-    } onClose: { _ in
+    }.onClose { _ in
       throw OutOfOrder(code: 1)
     }
     _ = root.link((any Alpha).self)

@@ -77,8 +77,9 @@ struct UseTests {
     root.bind(plain, as: (any Service).self)
     root.register((any Beta).self, lifetime: .context) { Made() }
     root.register(
-      (any Alpha).self, using: { (service: any Service) in Made(parts: [service]) },
-      onCreate: { context, _ in _ = context.link((any Beta).self) })
+      (any Alpha).self, using: { (service: any Service) in Made(parts: [service]) }
+    )
+    .onCreate { context, _ in _ = context.link((any Beta).self) }
     _ = shop.link((any Alpha).self)
     #expect(
       text(root) == [

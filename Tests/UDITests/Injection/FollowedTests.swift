@@ -160,7 +160,7 @@ private final class PlainScreen: UDIFinalObject {
     let (began, mayEnd) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
     child.register((any Service).self, lifetime: .context) {
       Plain() as any Service
-    } onClose: { _ in
+    }.onClose { _ in
       began.continuation.finish()
       for await _ in mayEnd.stream {}
     }

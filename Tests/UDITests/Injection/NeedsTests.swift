@@ -223,7 +223,7 @@ private final class Count: Sendable {
   @MainActor @Test func anObjectThatAProviderMadeIsFilledAtTheEndOfTheLink() throws {
     context.register((any Pair).self, lifetime: .context) {
       PairObject()
-    } onCreate: { _, pair in
+    }.onCreate { _, pair in
       #expect((pair as? PairObject)?.partner is PartnerObject, "before onCreate")
     }
     context.register((any Partner).self, lifetime: .context) { PartnerObject() }

@@ -12,7 +12,7 @@ import Testing
   /// A closer waits for a factory that somebody else began, and that closes the closer's context.
   @Test func aFactoryThatClosesTheContextOfACloserThatWaitsForIt() async throws {
     let (one, other, begun, go) = (one, other, Latch(), Latch())
-    one.provide(Plain()) { _ in
+    one.provide(Plain()).onClose { _ in
       go.arrive()
       _ = try await other.obtain((any Alpha).self)
     }
@@ -36,7 +36,7 @@ import Testing
       try await other.close()
       return Made()
     }
-    other.provide(Plain()) { _ in
+    other.provide(Plain()).onClose { _ in
       begun.arrive()
       await waiting.wait()
       _ = try await one.obtain((any Alpha).self)
@@ -58,12 +58,12 @@ import Testing
 
   @Test func twoClosersThatCloseEachOthersContext() async throws {
     let (one, other, both) = (one, other, Latch(2))
-    one.provide(1) { _ in
+    one.provide(1).onClose { _ in
       both.arrive()
       await both.wait()
       try await other.close()
     }
-    other.provide(2) { _ in
+    other.provide(2).onClose { _ in
       both.arrive()
       await both.wait()
       try await one.close()
@@ -78,7 +78,7 @@ import Testing
   @Test func aTaskThatOutlivesACloser() async throws {
     let (one, closed) = (one, Latch())
     let child = try one.makeChild(tag: "child")
-    child.provide(1) { _ in
+    child.provide(1).onClose { _ in
       Task {
         try? await one.close()
         closed.arrive()
@@ -214,7 +214,7 @@ import Testing
     context.register(Made.self, lifetime: .context) { (_, number: Int) in
       made.add()
       return Made("\(number)")
-    } onClose: { closed in
+    }.onClose { closed in
       journal.add("closes \(closed.label)")
       for number in 1...2 { journal.add("\(context.link(Made.self, with: number)?.label ?? "nothing")") }
     }

@@ -165,7 +165,7 @@ import UDI
     context.register((any Alpha).self) { (_, part: Made) in Made() }
     context.register((any Beta).self) { (_, part: any Sendable) in
       Made()
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       #expect(census.alive == 1)
     }
     context.register((any Gamma).self) { (_, _: Made) -> Made in throw OutOfOrder() }
@@ -243,7 +243,7 @@ import UDI
     let journal = Journal()
     context.register((any Alpha).self) { (_, number: Int, text: String) in
       Made("\(number) \(text)")
-    } onCreate: { context, alpha in
+    }.onCreate { context, alpha in
       journal.add("\(context.tag) \((alpha as? Made)?.label ?? "")")
     }
     _ = context.link((any Alpha).self, with: 5, "x")

@@ -12,7 +12,7 @@ import Testing
   @Test func theEndIsAwaitedToo() async throws {
     let (context, isAwaited) = (context, Locked<[Bool]>([]))
     _ = try context.makeChild(tag: "child")
-    context.provide(1) { _ in }
+    context.provide(1).onClose { _ in }
     context.register((any Service).self, lifetime: .context) {
       Farewell { isAwaited.withLock { $0.append(Closing.join(context, .closed(), nil) != nil) } }
     }
@@ -59,7 +59,7 @@ import Testing
       begun.arrive()
       await release.wait()
       return Plain()
-    } onClose: { _ in
+    }.onClose { _ in
       closes.arrive()
       await go.wait()
       journal.add("closed")
@@ -89,7 +89,7 @@ import Testing
         begun.arrive()
         await go.wait()
         return Plain()
-      } onClose: { _ in
+      }.onClose { _ in
         journal.add("closed")
       }
     } else {
@@ -97,7 +97,7 @@ import Testing
         begun.arrive()
         await go.wait()
         return Plain()
-      } onClose: { _ in
+      }.onClose { _ in
         journal.add("closed")
       }
     }
@@ -128,7 +128,7 @@ import Testing
         await go.wait()
       }
       return Plain()
-    } onClose: { _ in
+    }.onClose { _ in
       found.withLock { $0.append(context.link((any Service).self) != nil) }
     }
     let waiting = Task { try? await context.obtain((any Service).self) }
@@ -188,7 +188,7 @@ import Testing
   @Test func anErrorThatACloseAboveGetsIsNotReported() async throws {
     let (context, closes, go) = (context, Latch(), Latch())
     let child = try context.makeChild(tag: "child")
-    child.provide(1) { _ in
+    child.provide(1).onClose { _ in
       closes.arrive()
       await go.wait()
       throw OutOfOrder()
@@ -221,7 +221,7 @@ import Testing
       begun.arrive()
       await latch.wait()
       return Plain("late")
-    } onClose: {
+    }.onClose {
       journal.add("closed \($0.label), cancelled: \(Task.isCancelled)")
     }
     let waiting = Task { try await context.obtain((any Loose).self) }
@@ -245,11 +245,13 @@ import Testing
         }
       }
       return Plain("\(number)")
-    } onClose: {
+    }.onClose {
       journal.add("closed \($0.label)")
     }
     _ = try await context.obtain((any Loose).self, with: 1)
-    context.provide(0) { _ in journal.add("found \(context.link((any Loose).self, with: 1)?.label ?? "nothing")") }
+    context.provide(0).onClose { _ in
+      journal.add("found \(context.link((any Loose).self, with: 1)?.label ?? "nothing")")
+    }
     let waiting = Task { try? await context.obtain((any Loose).self, with: 2) }
     await begun.wait()
     try await context.close()
@@ -266,12 +268,12 @@ import Testing
         member.bind(member, as: (any Other).self)
         _ = member.linkInLine((any Alpha).self)
       }
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("object")
     }
     context.register((any Alpha).self, lifetime: .context) { context in
       Made(parts: [try context.require((any Other).self)])
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("made of it")
     }
     _ = try await context.obtain(Member.self)
@@ -303,20 +305,20 @@ import Testing
       _ = try await context.obtain((any Other).self)
       journal.add("made service")
       return Plain("service")
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed service")
     }
     context.register((any Other).self, lifetime: .context) {
       await Task.yield()
       journal.add("made other")
       return Plain("other")
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed other")
     }
     context.register((any Loose).self, lifetime: .context) { (_, number: Int) in
       await Task.yield()
       return Plain("\(number)")
-    } onClose: { loose in
+    }.onClose { loose in
       journal.add("closed \(loose.label)")
     }
     _ = try await context.obtain((any Service).self)
@@ -337,7 +339,7 @@ import Testing
         throw error
       }
       return Plain()
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed")
     }
     let waiting = Task { try await context.obtain((any Service).self) }
@@ -359,7 +361,7 @@ import Testing
         cancelled.arrive()
       }
       return Plain()
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed")
     }
     let waiting = Task { try? await context.obtain((any Service).self) }
@@ -377,7 +379,7 @@ import Testing
       begun.arrive()
       await release.wait()
       return Plain()
-    } onClose: { _ in
+    }.onClose { _ in
       closed.arrive()
     }
     let waiting = Task { try await context.obtain((any Service).self) }

@@ -190,9 +190,9 @@ func untilCancelled() async throws {
   @Test @MainActor func functionsThatRunOnTheirCallersActor() async throws {
     let journal = Locked<[String]>([])
     context.register((any Other).self) { Plain("other") }
-    context.register((any Service).self, lifetime: .context, using: Self.open(service:clock:)) { _, _ in
+    context.register((any Service).self, lifetime: .context, using: Self.open(service:clock:)).onCreate { _, _ in
       journal.withLock { $0.append("created") }
-    } onClose: { _ in
+    }.onClose { _ in
       journal.withLock { $0.append("closed") }
     }
     let pad = try await context.obtain((any Service).self) as? Notepad
@@ -229,9 +229,9 @@ func untilCancelled() async throws {
       await Task.yield(); return Plain("other")
     }
     context.register(Paper.self) { Paper("a") }
-    context.register(named: "copy", lifetime: .context, using: Paper.init(paper:other:)) { _, paper in
+    context.register(named: "copy", lifetime: .context, using: Paper.init(paper:other:)).onCreate { _, paper in
       journal.append("created \(paper.text)")
-    } onClose: { paper in
+    }.onClose { paper in
       journal.append("closed \(paper.text)")
     }
     let copy = try await context.obtain(Paper.self, named: "copy")
@@ -685,7 +685,7 @@ func untilCancelled() async throws {
     context.register(Loose1.self, lifetime: .context) {
       MainActor.assertIsolated()
       return await Loose1()
-    } onCreate: { context, made in
+    }.onCreate { context, made in
       MainActor.assertIsolated()
       #expect(context.link(Loose1.self) === made)
       created.withLock { $0 += 1 }
@@ -699,7 +699,7 @@ func untilCancelled() async throws {
     let created = Locked<(any Service)?>(nil)
     context.register((any Service).self, lifetime: .context) {
       await Task.yield(); return Plain()
-    } onCreate: { context, made in
+    }.onCreate { context, made in
       #expect(context.link((any Service).self) === made)
       created.withLock { $0 = made }
     }

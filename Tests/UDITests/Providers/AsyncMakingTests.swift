@@ -325,6 +325,23 @@ import Testing
     #expect(OnMain.strays.current == 0)
   }
 
+  /// The factory has missed something that `obtain` would make, so what it returns is not kept.
+  @Test func whatIsMadeWithoutSomethingDiesOnTheMainActor() async throws {
+    await MainActor.run {
+      context.register((any Service).self, lifetime: .context) { () async in Plain() }
+      _ = context.register(OnMain.self, lifetime: .context) { context in
+        await Task.yield()
+        _ = context.link((any Service).self)
+        return OnMain()
+      }
+    }
+    for _ in 0..<20 {
+      await #expect(throws: UDILinkError.self) { @MainActor in _ = try await context.obtain(OnMain.self) }
+    }
+    await MainActor.run {}
+    #expect(OnMain.strays.current == 0)
+  }
+
   /// The only task that asks is cancelled, but the factory makes the instance nevertheless.
   @Test func whatIsMadeInVainDiesOnTheMainActor() async throws {
     for _ in 0..<20 {
@@ -436,13 +453,13 @@ import Testing
     if isAsynchronous {
       context.register((any Service).self, lifetime: .context) {
         await Task.yield(); return member()
-      } onCreate: { context, _ in
+      }.onCreate { context, _ in
         if context.link((any Other).self) != nil { found.withLock { $0.append("created") } }
       }
     } else {
       context.register((any Service).self, lifetime: .context) {
         member()
-      } onCreate: { context, _ in
+      }.onCreate { context, _ in
         if context.link((any Other).self) != nil { found.withLock { $0.append("created") } }
       }
     }

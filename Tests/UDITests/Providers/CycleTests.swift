@@ -152,7 +152,7 @@ import UDI
     context.register((any Alpha).self) { (_, number: Int) in
       linked.add()
       return Made("\(number)")
-    } onCreate: { context, alpha in
+    }.onCreate { context, alpha in
       let number = Int((alpha as? Made)?.label ?? "") ?? 0
       do { _ = try context.require((any Alpha).self, with: max(number - 1, 0)) } catch {
         journal.add((error as? UDILinkError)?.isCycle == true ? "cycle at \(number)" : "\(error)")
@@ -194,12 +194,12 @@ import UDI
   func twoObjectsReferToEachOther(_ lifetime: UDILifetime) throws {
     context.register((any Alpha).self, lifetime: lifetime) {
       Left()
-    } onCreate: { context, alpha in
+    }.onCreate { context, alpha in
       (alpha as? Left)?.right = context.link((any Beta).self) as? Right
     }
     context.register((any Beta).self, lifetime: lifetime) {
       Right()
-    } onCreate: { context, beta in
+    }.onCreate { context, beta in
       (beta as? Right)?.left = context.link((any Alpha).self) as? Left
     }
     let left = try #require(context.link((any Alpha).self) as? Left)
@@ -213,19 +213,19 @@ import UDI
     let log = Journal()
     context.register((any Gamma).self, lifetime: .graph) {
       Made("c")
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       log.add("c done")
     }
     context.register((any Beta).self, lifetime: .graph) { context in
       defer { log.add("b made") }
       return Made("b", parts: [try context.require((any Gamma).self)])
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       log.add("b done")
     }
     context.register((any Alpha).self) { context in
       defer { log.add("a made") }
       return Made("a", parts: [try context.require((any Beta).self), try context.require((any Gamma).self)])
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       log.add("a done")
     }
     _ = context.link((any Alpha).self)
@@ -240,7 +240,7 @@ import UDI
     context.register((any Alpha).self, named: name, lifetime: lifetime) {
       made.add()
       return made.count < 1000 ? Made("\(name)") : nil
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       do { _ = try context.require((any Alpha).self, named: other) } catch { journal.add("\(error)") }
     }
   }
@@ -267,7 +267,7 @@ import UDI
     let made = Tally()
     context.register((any Alpha).self) {
       made.count < 1000 ? Made() : nil
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       made.add()
       #expect(context.link((any Alpha).self) == nil)
     }
@@ -293,7 +293,7 @@ import UDI
     context.register((any Alpha).self) { (_, number: Int) in
       made.add()
       return number < 1000 ? Made("\(number)") : nil
-    } onCreate: { context, alpha in
+    }.onCreate { context, alpha in
       _ = context.link((any Alpha).self, with: (Int((alpha as? Made)?.label ?? "") ?? 0) + 1)
     }
     let (_, misuse) = MisuseLog.during { context.link((any Alpha).self, with: 0) }
@@ -303,7 +303,7 @@ import UDI
     context.register((any Beta).self) { (_, number: Int) in
       again.add()
       return again.count < 1000 ? Made("\(number)") : nil
-    } onCreate: { context, beta in
+    }.onCreate { context, beta in
       _ = context.link((any Beta).self, with: 1 - (Int((beta as? Made)?.label ?? "") ?? 0))
     }
     let (_, others) = MisuseLog.during { context.link((any Beta).self, with: 0) }
@@ -317,7 +317,7 @@ import UDI
     context.register((any Alpha).self, named: "leaf") { Made("leaf") }
     context.register((any Beta).self) { context in
       Made(parts: try (0..<3).map { _ in try context.require((any Alpha).self, named: "part") })
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       for _ in 0..<3 { #expect(context.link((any Alpha).self, named: "part") != nil) }
     }
     #expect(context.link((any Beta).self) != nil)
@@ -339,7 +339,7 @@ import UDI
       let made = Tally()
       context.register((any Alpha).self, lifetime: lifetime) {
         made.count < 1000 ? Made() : nil
-      } onCreate: { context, _ in
+      }.onCreate { context, _ in
         made.add()
         _ = context.link((any Alpha).self, fresh: true)
       }

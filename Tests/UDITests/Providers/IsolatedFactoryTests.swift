@@ -120,14 +120,14 @@ private final class Mortal {
     let ran = Tally()
     context.register(Safe.self) { @Vault in
       Safe()
-    } onCreate: { @Vault _, _ in
+    }.onCreate { @Vault _, _ in
       Vault.preconditionIsolated()
       ran.add()
     }
     // One of the two closures is enough.
     context.register(Int.self) {
       5
-    } onCreate: { @Vault _, _ in
+    }.onCreate { @Vault _, _ in
       Vault.preconditionIsolated()
       ran.add()
     }
@@ -178,7 +178,7 @@ private final class Mortal {
       context.register(Safe.self, named: "two") { (_, number: Int, more: Int) in Safe(number + more) }
       context.register(Safe.self, named: "completed") { (_, number: Int) in
         Safe(number)
-      } onCreate: { (_, safe: Safe) in
+      }.onCreate { (_, safe: Safe) in
         Vault.preconditionIsolated()
         #expect(safe.number == 3)
       }
@@ -204,7 +204,7 @@ private final class Mortal {
     let other = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       UDIContext(tag: "x").register(Safe.self) { @Vault in
         Safe()
-      } onCreate: { @Attic _, _ in
+      }.onCreate { @Attic _, _ in
       }
     }
     #expect(errorOutput(other).contains("belong to two actors"))

@@ -46,7 +46,7 @@ final class Counter: Local { var count = 0 }
     #expect(local === optional)
     context.register((any Local).self, named: "n") { (_, start: Counter) in
       start
-    } onCreate: { _, local in
+    }.onCreate { _, local in
       local.count = 10
     }
     #expect(context.link((any Local).self, named: "n", with: Counter())?.count == 10)

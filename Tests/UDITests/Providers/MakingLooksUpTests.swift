@@ -73,7 +73,7 @@ import UDIInspector
   @Test func hooksOfWhatIsMadeAndCompletionsLookUpToo() {
     root.register((any Service).self, lifetime: .graph) {
       Member { #expect($0.linkInLine((any Other).self) == nil) }
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       #expect(context.link((any Other).self) == nil)
     }
     #expect(root.link((any Service).self) != nil)
@@ -225,7 +225,7 @@ import UDIInspector
     let completed = Locked<[Bool]>([])
     root.register((any Alpha).self, lifetime: .graph) {
       Made("part")
-    } onCreate: { context, part in
+    }.onCreate { context, part in
       let other = context.link((any Gamma).self) as? Made
       completed.withLock { $0.append(other?.parts.first as? Made === part as? Made) }
     }

@@ -205,13 +205,13 @@ import TreeModel
   /// Modules that install themselves and each other.
   struct Mutual: UDIModule {
     func register(in context: UDIContext) {
-      context.register((any Alpha).self, named: "mutual", metadata: "") { Made() }
+      context.register((any Alpha).self, named: "mutual") { Made() }.metadata("")
       context.install(self, OtherMutual())
     }
   }
   struct OtherMutual: UDIModule {
     func register(in context: UDIContext) {
-      context.register((any Alpha).self, named: "other", metadata: "") { Made() }
+      context.register((any Alpha).self, named: "other") { Made() }.metadata("")
       context.install(Mutual(), self)
     }
   }

@@ -35,7 +35,7 @@ import Testing
       let socket = Socket()
       sockets.withLock { $0.append(socket) }
       return socket
-    } onClose: {
+    }.onClose {
       $0.closed.add()
     }
     let make = { @Sendable (socket: Socket) in
@@ -52,16 +52,18 @@ import Testing
           let socket = try await context.obtain(Socket.self)
           await pause(.inAsynchronousFactory)
           return make(socket)
-        }, onClose: close)
+        }
+      ).onClose(close)
     case .inCompletion:
       scope.register(
-        Client.self, lifetime: .context, { context in make(try await context.obtain(Socket.self)) },
-        onCreate: { _, _ in begun.arrive() }, onClose: close)
+        Client.self, lifetime: .context, { context in make(try await context.obtain(Socket.self)) }
+      ).onCreate { _, _ in begun.arrive() }.onClose(close)
     case .onActor:
       scope.register(
-        Client.self, lifetime: .context, using: { @MainActor (socket: Socket) in make(socket) }, onClose: close)
+        Client.self, lifetime: .context, using: { @MainActor (socket: Socket) in make(socket) }
+      ).onClose(close)
     case .inParameter, .inSynchronousFactory:
-      scope.register(Client.self, lifetime: .context, using: make, onClose: close)
+      scope.register(Client.self, lifetime: .context, using: make).onClose(close)
     }
     if step == .inSynchronousFactory || step == .onActor {
       // The first hook is reached by a task that waits for something.
@@ -123,7 +125,7 @@ import Testing
       let socket = try await scope.obtain(Socket.self)
       found.withLock { $0.append(socket === client.socket) }
     }
-    root.register(Client.self, lifetime: .scope, using: Client.init(socket:), onClose: close)
+    root.register(Client.self, lifetime: .scope, using: Client.init(socket:)).onClose(close)
     _ = try await scope.obtain(Client.self)
     try await scope.close()
     #expect(found.withLock(\.self) == [true])
@@ -232,10 +234,10 @@ import Testing
       begun.arrive()
       await goOn.wait()
       return Socket()
-    } onClose: { _ in
+    }.onClose { _ in
       closed.add()
     }
-    root.register(Client.self, lifetime: .context, using: Client.init(socket:), onClose: { _ in closed.add() })
+    root.register(Client.self, lifetime: .context, using: Client.init(socket:)).onClose { _ in closed.add() }
     let task = Task { try await root.obtain(Client.self) }
     await begun.wait()
     task.cancel()

@@ -200,7 +200,7 @@ private final class World: Sendable {
     _ node: Node, _: Place.Type, _: A.Type, _: B.Type, _: C.Type
   ) {
     typealias Own = Thing<Place>
-    let onClose: (@Sendable (Own) async -> Void)? = if node.isOwned { { $0.record.closings.add() } } else { nil }
+    let registration: UDIRegistration<Own>
     switch node.kind {
     case .closure:
       let make: @Sendable @isolated(any) (UDIContext) throws -> Own? =
@@ -210,7 +210,7 @@ private final class World: Sendable {
         case .attic: { @Attic in try self.make(node, in: $0) }
         case .cellar: { @Cellar in try self.make(node, in: $0) }
         }
-      root.register(Own.self, lifetime: node.lifetime, make, onClose: onClose)
+      registration = root.register(Own.self, lifetime: node.lifetime, make)
     case .asyncClosure:
       let make: @Sendable @isolated(any) (UDIContext) async throws -> Own? =
         switch node.home {
@@ -219,7 +219,7 @@ private final class World: Sendable {
         case .attic: { @Attic in try await self.make(node, in: $0) }
         case .cellar: { @Cellar in try await self.make(node, in: $0) }
         }
-      root.register(Own.self, lifetime: node.lifetime, make, onClose: onClose)
+      registration = root.register(Own.self, lifetime: node.lifetime, make)
     case .initialiser:
       let make: @Sendable @isolated(any) (A, B, C) throws -> Own =
         switch node.home {
@@ -228,7 +228,7 @@ private final class World: Sendable {
         case .attic: { @Attic in self.make(node, of: $0, $1, $2) }
         case .cellar: { @Cellar in self.make(node, of: $0, $1, $2) }
         }
-      root.register(Own.self, lifetime: node.lifetime, using: make, onClose: onClose)
+      registration = root.register(Own.self, lifetime: node.lifetime, using: make)
     case .asyncInitialiser:
       let make: @Sendable @isolated(any) (A, B, C) async throws -> Own =
         switch node.home {
@@ -237,8 +237,9 @@ private final class World: Sendable {
         case .attic: { @Attic in await self.make(node, of: $0, $1, $2) }
         case .cellar: { @Cellar in await self.make(node, of: $0, $1, $2) }
         }
-      root.register(Own.self, lifetime: node.lifetime, using: make, onClose: onClose)
+      registration = root.register(Own.self, lifetime: node.lifetime, using: make)
     }
+    if node.isOwned { registration.onClose { $0.record.closings.add() } }
   }
 
   private func make<Place>(_ node: Node, in context: UDIContext) throws -> Thing<Place> {

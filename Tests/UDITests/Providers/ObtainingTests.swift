@@ -176,9 +176,9 @@ import Testing
     let member = { @Sendable in Member { _ = $0.linkInLine(Part.self, named: UDIName(0)) } }
     let complete = { @Sendable (context: UDIContext, _: Member) in _ = context.link(Part.self, named: UDIName(0)) }
     if isAsynchronous {
-      context.register(Member.self, lifetime: .context, { () async in member() }, onCreate: complete)
+      context.register(Member.self, lifetime: .context, { () async in member() }).onCreate(complete)
     } else {
-      context.register(Member.self, lifetime: .context, { member() }, onCreate: complete)
+      context.register(Member.self, lifetime: .context, { member() }).onCreate(complete)
     }
     let (_, misuses) = try await MisuseLog.during { try await context.obtain(Member.self) }
     #expect(misuses.map(\.kind) == [.notMade, .notMade])

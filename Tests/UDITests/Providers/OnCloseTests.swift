@@ -28,46 +28,47 @@ private struct Loosely {
     let close: @Sendable (any Alpha) async throws -> Void = { journal.add(($0 as? Made)?.label ?? "") }
     context.register((any Alpha).self, named: "1", lifetime: .context) { _ in
       Made("1")
-    } onClose: {
+    }.onClose {
       try await close($0)
     }
     context.register((any Alpha).self, named: "2", lifetime: .context) {
       Made("2")
-    } onClose: {
+    }.onClose {
       try await close($0)
     }
     context.register((any Alpha).self, named: "3", lifetime: .context) {
       Made("3")
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       journal.add("created")
-    } onClose: {
+    }.onClose {
       try await close($0)
     }
     context.register((any Alpha).self, named: "4", lifetime: .context) { (_, label: String) in
       Made(label)
-    } onClose: {
+    }.onClose {
       try await close($0)
     }
     context.register((any Alpha).self, named: "5", lifetime: .context) { (_, label: String) in
       Made(label)
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       journal.add("created")
-    } onClose: {
+    }.onClose {
       try await close($0)
     }
     context.register(String.self) { "6" }
     context.register(
-      (any Alpha).self, named: "6", lifetime: .context, using: { (label: String) in Made(label) },
-      onClose: { try await close($0) })
+      (any Alpha).self, named: "6", lifetime: .context, using: { (label: String) in Made(label) }
+    )
+    .onClose { try await close($0) }
     context.register(
       (any Alpha).self, named: "7", lifetime: .context, using: { (label: String) in Made("7" + label) }
-    ) { _, _ in
+    ).onCreate { _, _ in
       journal.add("created")
-    } onClose: {
+    }.onClose {
       try await close($0)
     }
-    context.provide(Made("8"), as: (any Alpha).self, named: "8") { try await close($0) }
-    context.provide(9) { journal.add("\($0)") }
+    context.provide(Made("8"), as: (any Alpha).self, named: "8").onClose { try await close($0) }
+    context.provide(9).onClose { journal.add("\($0)") }
     for name in ["1", "2", "3", "6", "7"] { _ = try context.require((any Alpha).self, named: UDIName(name)) }
     for name in ["4", "5"] { _ = try context.require((any Alpha).self, named: UDIName(name), with: name) }
     try await context.close()
@@ -78,7 +79,7 @@ private struct Loosely {
     let context = UDIContext(tag: "context")
     context.register((any Alpha).self, lifetime: .context) {
       Made()
-    } onClose: { _ in
+    }.onClose { _ in
       Issue.record("closed")
     }
     _ = context.link((any Alpha).self, fresh: true)
@@ -89,11 +90,11 @@ private struct Loosely {
 
   @Test func closuresRunOnTheirActors() async throws {
     let (context, journal) = (UDIContext(tag: "context"), Journal())
-    context.provide(1) { @Keeper _ in
+    context.provide(1).onClose { @Keeper _ in
       Keeper.shared.assertIsolated()
       journal.add("keeper")
     }
-    context.provide("2") { @MainActor _ in
+    context.provide("2").onClose { @MainActor _ in
       MainActor.assertIsolated()
       await Task.yield()
       MainActor.assertIsolated()
@@ -101,12 +102,12 @@ private struct Loosely {
     }
     context.register((any Alpha).self, lifetime: Self.own) {
       Made()
-    } onClose: { @Keeper _ in
+    }.onClose { @Keeper _ in
       Keeper.shared.assertIsolated()
       journal.add("made")
     }
     await MainActor.run {
-      _ = context.provide(3.0) { _ in
+      _ = context.provide(3.0).onClose { _ in
         MainActor.assertIsolated()
         journal.add("inherited")
       }
@@ -134,22 +135,23 @@ private struct Loosely {
     let captured = Pane(journal)
     context.register((any Window).self, lifetime: .context) {
       Pane(journal)
-    } onClose: { window in
+    }.onClose { window in
       MainActor.assertIsolated()
       await Task.yield()
       journal.add("made \(captured.isOpen && window !== captured)")
     }
     context.register(
-      Pane.self, named: "using", lifetime: .context, using: { (_: (any Alpha)?) in Pane(journal) },
-      onClose: { pane in journal.add("using \(pane.isOpen)") })
+      Pane.self, named: "using", lifetime: .context, using: { (_: (any Alpha)?) in Pane(journal) }
+    )
+    .onClose { pane in journal.add("using \(pane.isOpen)") }
     context.register(Loosely.self, lifetime: .context) { (_, label: String) in
       Loosely(label: label)
-    } onClose: {
+    }.onClose {
       journal.add("struct \($0.label)")
     }
     _ = context.link((any Window).self)
     _ = context.link(Pane.self, named: "using")
-    context.provide(Pane(journal), as: Pane.self) { pane in journal.add("provided \(pane.isOpen)") }
+    context.provide(Pane(journal), as: Pane.self).onClose { pane in journal.add("provided \(pane.isOpen)") }
     _ = context.link(Loosely.self, with: "first")
     _ = context.link(Loosely.self, with: "second")
     return context
@@ -163,7 +165,7 @@ private struct Loosely {
     context.defaultLifetime = lifetime
     context.register((any Alpha).self) {
       Made("a", census)
-    } onClose: {
+    }.onClose {
       journal.add(($0 as? Made)?.label ?? "")
     }
     let held = context.link((any Alpha).self)
@@ -177,25 +179,25 @@ private struct Loosely {
     await #expect(processExitsWith: .failure) {
       UDIContext(tag: "context").register((any Alpha).self, lifetime: .unique) {
         Made()
-      } onClose: { _ in
+      }.onClose { _ in
       }
     }
     await #expect(processExitsWith: .failure) {
       UDIContext(tag: "context").register((any Alpha).self, lifetime: .graph) {
         Made()
-      } onClose: { _ in
+      }.onClose { _ in
       }
     }
     await #expect(processExitsWith: .failure) {
       UDIContext(tag: "context").register((any Alpha).self, lifetime: .weak) {
         Made()
-      } onClose: { _ in
+      }.onClose { _ in
       }
     }
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       UDIContext(tag: "context").register((any Alpha).self) {
         Made()
-      } onClose: { _ in
+      }.onClose { _ in
       }
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -208,7 +210,7 @@ private struct Loosely {
       let mine = UDILifetime("mine", storage: .custom { SharedCreationTests.Strong() })
       UDIContext(tag: "context").register((any Alpha).self, lifetime: mine) {
         Made()
-      } onClose: { _ in
+      }.onClose { _ in
       }
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -242,14 +244,14 @@ private struct Loosely {
     let line = #line + 1
     let registration = context.register((any Alpha).self, lifetime: lifetime) {
       Made("a", census)
-    } onClose: { _ in
+    }.onClose { _ in
       Issue.record("closed")
     }
     let (_, before) = MisuseLog.during { way.use(context, registration) }
     #expect(before.isEmpty, "nothing had been made: \(before)")
     let again = context.register((any Alpha).self, lifetime: lifetime, replaces: true) {
       Made("a", census)
-    } onClose: { _ in
+    }.onClose { _ in
       Issue.record("closed")
     }
     _ = context.link((any Alpha).self)
@@ -268,7 +270,7 @@ private struct Loosely {
       for number in 0..<3 {
         child.register((any Alpha).self, named: UDIName(number), lifetime: lifetime) { (_, _: Int) in
           Made("a", census)
-        } onClose: { _ in
+        }.onClose { _ in
         }
       }
       for number in 0..<2 {
@@ -284,7 +286,7 @@ private struct Loosely {
 
   @Test func aSynchronousScopeReportsWhatItDoesNotClose() throws {
     let (_, complaints) = MisuseLog.during {
-      UDIContext(tag: "root").withScope(tag: "scope") { scope in _ = scope.provide(1) { _ in } }
+      UDIContext(tag: "root").withScope(tag: "scope") { scope in _ = scope.provide(1).onClose { _ in } }
     }
     #expect(complaints.map(\.kind) == [.unclosed])
   }
@@ -294,7 +296,7 @@ private struct Loosely {
     let (context, journal) = (UDIContext(tag: "context"), Journal())
     let made = Made()
     let (registration, complaints) = MisuseLog.during {
-      let registration = context.provide(made, as: (any Alpha).self) { journal.add("closed \($0 === made)") }
+      let registration = context.provide(made, as: (any Alpha).self).onClose { journal.add("closed \($0 === made)") }
       context.reset()
       return registration
     }
@@ -304,7 +306,7 @@ private struct Loosely {
     #expect(journal.all == ["closed true"])
     let (_, others) = MisuseLog.during {
       let context = UDIContext(tag: "context")
-      context.provide(made, as: (any Alpha).self) { _ in }
+      context.provide(made, as: (any Alpha).self).onClose { _ in }
       context.reset()
       context.unregister((any Alpha).self)
     }
@@ -318,7 +320,7 @@ private struct Loosely {
       context.register((any Alpha).self, lifetime: .context) { context in
         context.reset()
         return Made()
-      } onClose: { _ in
+      }.onClose { _ in
         Issue.record("closed")
       }
       _ = context.link((any Alpha).self)
@@ -328,7 +330,7 @@ private struct Loosely {
       context.register((any Alpha).self, lifetime: .context, replaces: true) { context in
         context.unregister((any Alpha).self)
         return Made()
-      } onClose: { _ in
+      }.onClose { _ in
         Issue.record("closed")
       }
       _ = context.link((any Alpha).self)
@@ -347,8 +349,8 @@ private struct Loosely {
         _ = context.children + (context.parent.map { [$0] } ?? [])
       }
     ) {
-      context.provide(Made(), as: (any Alpha).self) { _ in }
-      context.provide(Made(), as: (any Alpha).self, replaces: true) { _ in }
+      context.provide(Made(), as: (any Alpha).self).onClose { _ in }
+      context.provide(Made(), as: (any Alpha).self, replaces: true).onClose { _ in }
       context.unregister((any Alpha).self)
     }
     #expect(count.count == 2)
@@ -361,7 +363,7 @@ private struct Loosely {
     func add(to scope: UDIContext, _ label: String) {
       scope.register((any Alpha).self, lifetime: .context) {
         Made()
-      } onClose: { _ in
+      }.onClose { _ in
         journal.add(label)
       }
       _ = scope.link((any Alpha).self)
@@ -399,14 +401,14 @@ private struct Loosely {
   /// In an asynchronous function, the scope is closed whatever the operation awaits.
   @Test func aScopeIsClosedEvenIfTheOperationAwaitsNothing() async throws {
     let (root, journal) = (UDIContext(tag: "root"), Journal())
-    await root.withScope(tag: "1") { scope in _ = scope.provide(1) { _ in journal.add("returned") } }
+    await root.withScope(tag: "1") { scope in _ = scope.provide(1).onClose { _ in journal.add("returned") } }
     let result = try await root.withScope(tag: "2") { scope in
-      scope.provide(2) { _ in journal.add("returned a value") }
+      scope.provide(2).onClose { _ in journal.add("returned a value") }
       return try scope.require(Int.self)
     }
     await #expect(throws: OutOfOrder.self) {
       try await root.withScope(tag: "3") { scope in
-        scope.provide(3) { _ in journal.add("thrown") }
+        scope.provide(3).onClose { _ in journal.add("thrown") }
         throw OutOfOrder()
       }
     }
@@ -419,7 +421,7 @@ private struct Loosely {
     let (begun, inside, go) = (Signal(), Signal(), Signal())
     let scoping = Task {
       await root.withScope(tag: "scope") { scope async in
-        scope.provide(1) { _ in
+        scope.provide(1).onClose { _ in
           begun.send()
           await go.wait()
           journal.add("closed")
@@ -441,8 +443,8 @@ private struct Loosely {
     let root = UDIContext(tag: "root")
     let (_, complaints) = await MisuseLog.during {
       await root.withScope(tag: "scope") { scope async in
-        scope.provide(1) { _ in throw OutOfOrder() }
-        scope.provide("2") { _ in throw OutOfOrder() }
+        scope.provide(1).onClose { _ in throw OutOfOrder() }
+        scope.provide("2").onClose { _ in throw OutOfOrder() }
       }
     }
     #expect(complaints.map(\.kind) == [.closingFailed, .closingFailed])
@@ -450,7 +452,7 @@ private struct Loosely {
     // Who closes the scope gets the error.
     await #expect(throws: UDICloseError.self) {
       try await root.withScope(tag: "scope") { scope async throws in
-        scope.provide(1) { _ in throw OutOfOrder() }
+        scope.provide(1).onClose { _ in throw OutOfOrder() }
         try await scope.close()
       }
     }
@@ -459,7 +461,7 @@ private struct Loosely {
   @Test func theErrorSaysWhatFailedAndWhere() async throws {
     let root = UDIContext(tag: "root")
     let child = try root.makeChild(tag: "child")
-    child.provide(1, named: "one") { _ in throw OutOfOrder() }
+    child.provide(1, named: "one").onClose { _ in throw OutOfOrder() }
     let error = await #expect(throws: UDICloseError.self) { try await root.close() }
     let text = error?.description ?? ""
     for part in ["Swift.Int", "one", "root / child", "OnCloseTests.swift", "OutOfOrder"] {

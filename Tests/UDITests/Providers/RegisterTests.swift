@@ -403,12 +403,12 @@ import UDI
   @Test func registrationsAreFoundByMetadata() throws {
     let made = Tally()
     let child = try context.makeChild(tag: "child")
-    context.register((any Alpha).self, named: "slow", metadata: Speed(value: 1)) { () -> Made in
+    context.register((any Alpha).self, named: "slow") { () -> Made in
       made.add()
       return Made("slow")
-    }
-    child.register((any Alpha).self, named: "fast", metadata: Speed(value: 9)) { Made("fast") }
-    child.register((any Alpha).self, named: "text", metadata: "fast") { Made("text") }
+    }.metadata(Speed(value: 1))
+    child.register((any Alpha).self, named: "fast") { Made("fast") }.metadata(Speed(value: 9))
+    child.register((any Alpha).self, named: "text") { Made("text") }.metadata("fast")
     let bound = Made("bound")
     child.bind(bound, as: (any Alpha).self, metadata: Speed(value: 5))
     let all = context.registrations(of: (any Alpha).self)

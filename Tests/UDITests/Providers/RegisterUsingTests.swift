@@ -75,9 +75,10 @@ private final class Mutable {
     context.provide(Watch(), as: (any Ticking).self)
     let created = Tally()
     context.register(
-      (any Reader).self, named: "n", lifetime: .context, metadata: "m", using: Book.init(clock:)
-    ) { _, _ in created.add() }
-    .implements((any AnyObject & Sendable).self)
+      (any Reader).self, named: "n", lifetime: .context, using: Book.init(clock:)
+    ).onCreate { _, _ in created.add() }
+      .metadata("m")
+      .implements((any AnyObject & Sendable).self)
     let reader = try context.require((any Reader).self, named: "n")
     #expect(context.link((any Reader).self, named: "n") === reader && created.count == 1)
     #expect(context.link((any AnyObject & Sendable).self) === reader)

@@ -49,7 +49,7 @@ import UDITesting
       context.register((any Alpha).self) { Made("a") }
       context.register((any Alpha).self, replaces: true) { Made("b") }
       context.register((any Alpha).self, replaces: false) { Made("c") }
-      context.provide(Made("d"), as: (any Alpha).self, metadata: 5, replaces: true)
+      context.provide(Made("d"), as: (any Alpha).self, replaces: true).metadata(5)
     }
     #expect(found.isEmpty && (context.link((any Alpha).self) as? Made)?.label == "d")
     #expect(context.registrations(of: (any Alpha).self).first?.metadata as? Int == 5)

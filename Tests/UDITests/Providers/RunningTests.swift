@@ -19,7 +19,7 @@ private enum Locals {
     let journal = journal
     (place ?? context).register((any Alpha).self, named: name, lifetime: lifetime) { context in
       Made("\(name) in \(context.tag)")
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("\(name) closed")
     }.running { _ in
       journal.add("\(name) runs")
@@ -113,7 +113,7 @@ private enum Locals {
     let journal = journal
     context.register((any Alpha).self, lifetime: .context) {
       Made()
-    } onCreate: { _, _ in
+    }.onCreate { _, _ in
       journal.add("created")
     }.running { _ in
       journal.add("runs")
@@ -270,7 +270,7 @@ private enum Locals {
     let (context, journal) = (context, journal)
     context.register((any Alpha).self, lifetime: .context) {
       Made()
-    } onClose: { _ in
+    }.onClose { _ in
       try await context.untilClosed()
       journal.add("closed")
     }.running { _ in
@@ -302,7 +302,7 @@ private enum Locals {
   @Test func aCloserMayWaitForTheEndOfAContextAboveThatIsClosedLater() async throws {
     let (context, journal) = (context, journal)
     let child = try context.makeScope(tag: "child")
-    child.provide(1) { _ in
+    child.provide(1).onClose { _ in
       try await context.untilClosed()
       journal.add("closed")
     }
@@ -315,7 +315,9 @@ private enum Locals {
 
   @Test func twoClosersThatWaitForTheEndsOfOneAnothersContextsDoNotHang() async throws {
     let (first, second) = (UDIContext(tag: "1"), UDIContext(tag: "2"))
-    for (place, other) in [(first, second), (second, first)] { place.provide(1) { _ in try await other.untilClosed() } }
+    for (place, other) in [(first, second), (second, first)] {
+      place.provide(1).onClose { _ in try await other.untilClosed() }
+    }
     let closing = Task { try await first.close() }
     await until { second.isAwaited }
     try await second.close()

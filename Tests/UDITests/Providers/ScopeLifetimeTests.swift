@@ -204,7 +204,7 @@ private struct Failed: Error {}
     let journal = Journal()
     root.register((any Alpha).self, lifetime: .scope) {
       Made("a")
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       journal.add(context.tag)
     }
     _ = try root.makeScope(tag: "scope").makeChild(tag: "child").require((any Alpha).self)
@@ -310,7 +310,7 @@ private struct Failed: Error {}
     func register(_ label: String) {
       root.register((any Alpha).self, lifetime: .scope) { [census] in
         Made(label, census)
-      } onClose: { _ in
+      }.onClose { _ in
         journal.add(label)
       }
     }
@@ -332,7 +332,7 @@ private struct Failed: Error {}
     for (name, label) in [("1", "first"), ("2", "second")] {
       root.register((any Alpha).self, named: UDIName(name), lifetime: .scope) { context in
         Made("\(context.tag) \(label)")
-      } onClose: { made in
+      }.onClose { made in
         journal.add((made as? Made)?.label ?? "")
       }
     }
@@ -350,14 +350,14 @@ private struct Failed: Error {}
     register()
     root.register((any Beta).self, lifetime: .scope) {
       Made("b")
-    } onClose: { _ in
+    }.onClose { _ in
     }
     let outer = try root.makeScope(tag: "outer")
     let scope = try outer.makeScope(tag: "scope")
     let late = Journal()
     root.register((any Gamma).self, lifetime: .scope) {
       Made("c")
-    } onClose: { [scope] _ in
+    }.onClose { [scope] _ in
       // What was made is there until it has been closed; nothing new is made.
       late.add(scope.link((any Beta).self) == nil ? "no beta" : "beta")
       do { _ = try scope.require((any Alpha).self) } catch {
@@ -381,7 +381,7 @@ private struct Failed: Error {}
       begun.arrive()
       go.arrive()
       return Made("a")
-    } onClose: { _ in
+    }.onClose { _ in
       journal.add("closed")
     }
     let scope = try root.makeScope(tag: "scope")
@@ -403,7 +403,7 @@ private struct Failed: Error {}
   @Test func whatIsDroppedWithoutClosingIsReported() throws {
     root.register((any Alpha).self, lifetime: .scope) {
       Made("a")
-    } onClose: { _ in
+    }.onClose { _ in
     }
     let scope = try root.makeScope(tag: "scope")
     _ = scope.link((any Alpha).self)
@@ -417,7 +417,7 @@ private struct Failed: Error {}
     root.register((any Alpha).self, lifetime: .scope) { [census] context async throws in
       await Task.yield()
       return Made(context.tag, census)
-    } onClose: { made in
+    }.onClose { made in
       journal.add((made as? Made)?.label ?? "")
     }
     root.register((any Beta).self, lifetime: .scope, using: { (alpha: any Alpha) in Made("b", parts: [alpha]) })
@@ -522,7 +522,7 @@ private struct Failed: Error {}
   @Test func tenThousandScopesLeaveNothing() async throws {
     root.register((any Alpha).self, lifetime: .scope) { [census] in
       Made("a", census)
-    } onClose: { _ in
+    }.onClose { _ in
     }
     for number in 0..<10_000 {
       await root.withScope(tag: "\(number)") { scope in

@@ -53,7 +53,7 @@ struct SetUpTests {
     do { context.bind(Plain("dead"), as: (any Service).self) }
     context.register((any Service).self, named: "other") { Plain("named") }
     try context.makeChild(tag: "child").register((any Service).self) { Plain("below") }
-    context.register((any Service).self, metadata: 5, replaces: false) { Plain("made") }
+    context.register((any Service).self, replaces: false) { Plain("made") }.metadata(5)
     #expect((context.link((any Service).self) as? Plain)?.label == "made")
     #expect(context.registrations(of: (any Service).self).count { $0.metadata as? Int == 5 } == 1)
   }
@@ -80,7 +80,7 @@ struct SetUpTests {
       let member = Member()
       observed = member
       let (_, complaints) = MisuseLog.during {
-        context.provide(member, replaces: false) { _ in Issue.record("it was not taken") }
+        context.provide(member, replaces: false).onClose { _ in Issue.record("it was not taken") }
       }
       #expect(member.attachedContext == nil && complaints.isEmpty)
     }

@@ -437,10 +437,10 @@ import Testing
       begun.arrive()
     }
     if isAsynchronous {
-      context.register((any Service).self, lifetime: .context, { () async in Plain() }, onCreate: cancel)
+      context.register((any Service).self, lifetime: .context, { () async in Plain() }).onCreate(cancel)
         .running(mayEnd: true, run)
     } else {
-      context.register((any Service).self, lifetime: .context, { Plain() }, onCreate: cancel)
+      context.register((any Service).self, lifetime: .context, { Plain() }).onCreate(cancel)
         .running(mayEnd: true, run)
     }
     // It runs when the task is known.

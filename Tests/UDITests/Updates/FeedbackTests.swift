@@ -30,7 +30,7 @@ import UDI
       root.register((any Service).self, lifetime: lifetime) {
         makings.add()
         return Plain(label) as any Service
-      } onCreate: { context, made in
+      }.onCreate { context, made in
         context.bind(made, as: (any Service).self)
       }
     default:
@@ -307,7 +307,7 @@ import UDI
       let part = Member("part")
       parts.withLock { $0 = [part] }
       return Member("kept") { if !isBoundOnCreate { $0.bind(part, as: (any Service).self) } }
-    } onCreate: { context, _ in
+    }.onCreate { context, _ in
       if isBoundOnCreate { parts.withLock { $0 }.forEach { context.bind($0, as: (any Service).self) } }
     }
     let others = Follower(root.updates(of: (any Other).self))

@@ -33,7 +33,7 @@ import UDI
       for await _ in child.updates(ofAll: (any Module).self) { given.arrive() }
     }
     await given.wait()
-    root.provide(1) { _ in await follower.value }
+    root.provide(1).onClose { _ in await follower.value }
     try await root.close()
     for await _ in child.updates(ofAll: (any Module).self) { Issue.record("the context is closed") }
   }

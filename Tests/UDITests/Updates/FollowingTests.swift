@@ -77,7 +77,7 @@ import Testing
       journal.add("follower")
     }
     await settle([child])
-    context.provide(1) { _ in
+    context.provide(1).onClose { _ in
       await follower.value
       for await _ in context.updates(of: (any Service).self) {}
       await #expect(throws: UDILinkError.self) { try await context.linkWhenAvailable((any Service).self) }

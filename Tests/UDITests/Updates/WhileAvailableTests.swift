@@ -91,7 +91,7 @@ import UDI
   @Test("The context is closed: what it owns is closed when the operation has ended, also one of an object below")
   func closedAfterTheEnd() async throws {
     let (root, journal, begun) = (root, Journal(), Latch(2))
-    root.provide(Plain(), as: (any Service).self) { _ in journal.add("closed") }
+    root.provide(Plain(), as: (any Service).self).onClose { _ in journal.add("closed") }
     let member = Member().attached(to: try root.makeChild(tag: "child"))
     @Sendable func run(_: any Service) async {
       begun.arrive()
@@ -112,7 +112,7 @@ import UDI
   @Test("An operation may close its own context, and a context above")
   func closesItsContext() async throws {
     let (root, journal) = (root, Journal())
-    root.provide(Plain(), as: (any Service).self) { _ in journal.add("closed") }
+    root.provide(Plain(), as: (any Service).self).onClose { _ in journal.add("closed") }
     let child = try root.makeChild(tag: "child")
     try await child.whileAvailable((any Service).self) { _ in
       try await child.close()

@@ -49,7 +49,7 @@ import UDI
     let gate = Gate()
     let store = FakeStore { try await gate.pass() }
     let root = makeRoot()
-    root.provide(store, as: (any NoteStore).self, replaces: true) { store in try await store.close() }
+    root.provide(store, as: (any NoteStore).self, replaces: true).onClose { store in try await store.close() }
     let (ports, listening) = AsyncStream.makeStream(of: Int.self)
     let application = makeApplication(
       NotesConfiguration(port: 0), wiring: UDIWiring(root: root), logger: logger()

@@ -89,7 +89,7 @@ import UDI
 
   @Test func whatCannotBeClosedIsAnError() async throws {
     let root = makeRoot(log)
-    root.provide(Index()) { _ in throw Broken() }
+    root.provide(Index()).onClose { _ in throw Broken() }
     let error = await #expect(throws: UDICloseError.self) {
       try await run(service(root, server: server)) { try await begun.pass() }
     }
@@ -99,7 +99,7 @@ import UDI
 
   @Test func theErrorOfTheServerIsThrownAndThatOfClosingIsLogged() async {
     let root = makeRoot(log)
-    root.provide(Index()) { _ in throw Broken() }
+    root.provide(Index()).onClose { _ in throw Broken() }
     let service = service(root, server: TestServer { throw CancellationError() })
     let failure = await #expect(throws: UDIFailure.self) { try await service.run() }
     #expect(failure?.error is CancellationError)

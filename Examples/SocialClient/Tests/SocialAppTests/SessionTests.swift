@@ -120,7 +120,7 @@ import UDITesting
     let (released, test) = AsyncStream.makeStream(of: Void.self)
     AppContext.provide(
       SessionExtras { scope in
-        scope.provide(0) { _ in
+        scope.provide(0).onClose { _ in
           closer.finish()
           for await _ in released {}
         }
@@ -149,7 +149,7 @@ import UDITesting
   @Test @MainActor func buttonKeepsTheTaskThatLogsOut() async throws {
     let server = compose(AppContext)
     AppContext.provide(
-      SessionExtras { scope in scope.provide(0) { _ in throw Broken() } }, replaces: true)
+      SessionExtras { scope in scope.provide(0).onClose { _ in throw Broken() } }, replaces: true)
     let window = try AppContext.openWindow()
     let home = HomeModel().attached(to: try await window.logIn())
     home.logOut()

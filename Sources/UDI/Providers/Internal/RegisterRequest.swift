@@ -10,7 +10,8 @@ struct RegisterRequest: ~Copyable {
   let name: UDIName?
   /// The lifetime; nil for the context's default.
   var lifetime: UDILifetime.Kind?
-  let metadata: BindRequest.Metadata?
+  /// Whether the registration replaces what the context has under the key; nil if it does not say so, but does.
+  let replaces: Bool?
   /// The actor in whose code the verb was called, if that matters.
   let caller: (any Actor)?
   let site: UDICallSite
@@ -18,16 +19,15 @@ struct RegisterRequest: ~Copyable {
   /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
   @inline(__always)
   init<Dependency>(
-    _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ lifetime: UDILifetime?,
-    _ metadata: consuming (any Sendable)?, _ replaces: Bool?, _ caller: (any Actor)?, _ fileID: StaticString,
-    _ line: UInt
+    _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ lifetime: UDILifetime?, _ replaces: Bool?,
+    _ caller: (any Actor)?, _ fileID: StaticString, _ line: UInt
   ) {
     checkStaticType(type, Dependency.self, at: "\(fileID):\(line): ")
     self.type = type
     self.reach = reach
     self.name = name
     self.lifetime = lifetime?.kind
-    self.metadata = .ifAny(metadata, replaces)
+    self.replaces = replaces
     self.caller = caller
     site = UDICallSite(fileID, line)
   }

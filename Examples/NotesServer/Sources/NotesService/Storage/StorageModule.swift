@@ -12,7 +12,7 @@ struct StorageModule: UDIModule {
       let database = try openDatabase(context.require(NotesConfiguration.self).storage)
       logger.info("Opened the database")
       return database
-    } onClose: { [logger] database in
+    }.onClose { [logger] database in
       try database.close()
       logger.info("Closed the database")
     }
@@ -20,7 +20,7 @@ struct StorageModule: UDIModule {
       let store = try await SQLiteNoteStore.open(database: context.obtain(), clock: context.obtain())
       logger.info("Opened the store")
       return store
-    } onClose: { [logger] store in
+    }.onClose { [logger] store in
       try await store.close()
       logger.info("Closed the store")
     }

@@ -7,6 +7,6 @@ struct NoticesModule: UDIModule {
     context.register { NoticeStore() }
     context.register(using: NoticeTexts.init(texts:))
     // An asynchronous initialiser is registered like any other.
-    context.register(using: PushSubscription.init(client:gateway:), onClose: { push in try await push.end() })
+    context.register(using: PushSubscription.init(client:gateway:)).onClose { push in try await push.end() }
   }
 }

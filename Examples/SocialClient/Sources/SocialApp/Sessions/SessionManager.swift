@@ -33,7 +33,9 @@ struct SessionManager: Sendable {
       // From here on, nothing waits. So on the main actor, no other log-in comes in between.
       if window.link(Session.self) != nil { throw AlreadyLoggedIn() }
       // What comes last is closed first. Nobody finds the session while the rest is being closed.
-      scope.provide(Session(of: account, notices: try scope.require())) { session in session.attachedContext = nil }
+      scope.provide(Session(of: account, notices: try scope.require())).onClose { session in
+        session.attachedContext = nil
+      }
     }
     log.write("logged in \(handle)")
     return scope

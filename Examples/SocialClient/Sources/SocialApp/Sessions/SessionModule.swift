@@ -12,13 +12,13 @@ struct SessionModule: UDIModule {
   func register(in context: UDIContext) {
     context.defaultLifetime = .context
     context.provide(account)
-    context.provide(client) { client in
+    context.provide(client).onClose { client in
       if case .closed(because: is Expired) = UDIEnding.current { return }
       _ = try await client.send(.logOut)
     }
     context.register((any Database).self) { context in
       try await MemoryDatabase.open(for: context.obtain(Account.self))
-    } onClose: { database in
+    }.onClose { database in
       await database.close()
     }
     // A factory that asked its own context for analytics would ask for itself: it has to ask the parent.

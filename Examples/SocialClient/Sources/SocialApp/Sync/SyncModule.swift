@@ -13,7 +13,7 @@ struct SyncModule: UDIModule {
     context.defaultLifetime = .context
     context.register(using: Inbox.init(posts:notices:index:))
     context.register(using: SyncEngine.init(client:inbox:outbox:))
-    context.register(using: SyncJob.init(scheduler:engine:), onClose: { job in job.cancel() })
-    context.register(using: LiveUpdates.init(client:inbox:), onClose: { updates in await updates.close() })
+    context.register(using: SyncJob.init(scheduler:engine:)).onClose { job in job.cancel() }
+    context.register(using: LiveUpdates.init(client:inbox:)).onClose { updates in await updates.close() }
   }
 }

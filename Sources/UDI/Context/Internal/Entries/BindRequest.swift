@@ -15,36 +15,20 @@ struct BindRequest {
   let isMulti: Bool
   let reach: UDIReach
 
-  /// What few registrations have: metadata, or a wish about what is there. It is behind an optional reference,
-  /// which is cheap to pass on while it is nil.
+  /// The metadata of a binding. Few have any. It is behind an optional reference, which is cheap to pass on while it is
+  /// nil.
   @usableFromInline
   final class Metadata: Sendable {
-    let value: (any Sendable)?
-    /// Whether the registration replaces what the context has under the key; nil if it does not say so, but does.
-    let replaces: Bool?
+    let value: any Sendable
 
-    private init(_ value: consuming (any Sendable)?, replaces: Bool?) {
-      self.value = value
-      self.replaces = replaces
-    }
+    @usableFromInline
+    init(_ value: any Sendable) { self.value = value }
 
     @_alwaysEmitIntoClient @inline(__always)
     static func of(_ value: (any Sendable)?) -> Metadata? {
       // Nil is checked for first, because unwrapping would make a slow copy even if there is no value.
       if case .none = value { return nil }
-      return ifAny(value, nil)
-    }
-
-    /// Does the same as `of`, also for a registration that says what becomes of what is there.
-    ///
-    /// The parameter is `consuming`, as it is in the verbs for providers. Otherwise clients would have to destroy each
-    /// nil that they pass, and here even checking for nil would make a copy.
-    @usableFromInline @inline(never)
-    static func ifAny(_ value: consuming (any Sendable)?, _ replaces: Bool?) -> Metadata? {
-      switch consume value {
-      case .none: replaces.map { Metadata(nil, replaces: $0) }
-      case .some(let value): Metadata(value, replaces: replaces)
-      }
+      return value.map { Metadata($0) }
     }
   }
 

@@ -7,7 +7,7 @@ package final class Closer: @unchecked Sendable {
   typealias Body = ActorOwned<@Sendable (Instance) async throws -> Void>
 
   /// What `onClose` was given; nil if nothing.
-  let close: Body?
+  var close: Body?
   /// What `running` was given; nil if nothing.
   var operation: Body?
   /// Whether the operation may end before the context is closed.
@@ -23,12 +23,12 @@ package final class Closer: @unchecked Sendable {
   /// values from what it releases. In a module with main-actor default isolation, that is each one that is not written.
   let reporter: UDIReporter?
 
-  init(_ close: Body?, _ reporter: UDIReporter? = .ofTask) { (self.close, self.reporter) = (close, reporter) }
+  init(_ reporter: UDIReporter? = .ofTask) { self.reporter = reporter }
 
   /// The same closures, for a provider with instances of its own.
   var forAnotherProvider: Closer {
-    let other = Closer(close, reporter)
-    (other.operation, other.mayEnd) = (operation, mayEnd)
+    let other = Closer(reporter)
+    (other.close, other.operation, other.mayEnd) = (close, operation, mayEnd)
     return other
   }
 }
@@ -54,7 +54,7 @@ extension Closer {
   static func bodyOnMainActor<Dependency>(
     _ function: @escaping @isolated(any) (Dependency) async throws -> Void, _ site: UDICallSite
   ) -> Body {
-    _ = Isolation.onMainActor(function.isolation, nil, at: site)
+    _ = Isolation.onMainActor(function.isolation, at: site)
     let plain = MainActorFunction(function)
     let body = { @MainActor @Sendable (instance: Instance) async throws in
       guard let dependency = instance.value(as: Dependency.self, isExact: false) else { return }
@@ -67,19 +67,21 @@ extension Closer {
 // MARK: - How a provider with a closer keeps track of the instances that have yet to be closed
 
 extension Provider {
-  /// Notes that closing the context might take time. Stops the program if the provider has a closer but the context
-  /// does not own the provider's instances, because the closer would never be called. Called under the tree lock, when
-  /// the provider enters the context.
+  /// Notes that closing the context might take time. Called under the tree lock.
   final func noteCloser(_ node: Node) {
-    if closer != nil || isAsynchronous { node.treeLocked.hasClosers = true }
+    node.treeLocked.hasClosers = true
     if closer != nil { unsafe Tree.hasClosers = true }
-    guard closer != nil, sharing != .strong, sharing != .scope else { return }
+  }
+
+  /// Stops the program if the context does not own the provider's instances: a closer would never be called. Does
+  /// nothing for a provider that was not registered, because something else was to stay.
+  final func checkOwnership(_ verb: String, at place: UDICallSite) {
+    if owns || id == 0 { return }
     fatalError(
       """
-      \(site.fileID):\(site.line): \(describeType(key.type.text)) was registered with `onClose` or `running`, but \
-      under the lifetime "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a \
-      lifetime under which the context keeps them, for example `.context` or `.scope`; or close each instance where it \
-      is used.
+      \(place.fileID):\(place.line): `\(verb)` was called on \(describeType(key.type.text)), but under the lifetime \
+      "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime under which \
+      the context keeps them, for example `.context` or `.scope`; or close each instance where it is used.
       """)
   }
 

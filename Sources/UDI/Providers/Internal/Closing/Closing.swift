@@ -249,7 +249,9 @@ final class Closing: Activity, @unchecked Sendable {
   @inline(never)
   private func beginClosing(_ step: Step) -> Operation? {
     guard let close = step.closer.close else { return nil }
-    let call = Operation(of: step.provider, ending) { try await close.value(step.unclosed.instance.value) }
+    // A closer that does not end holds only this, and not the context.
+    let instance = step.unclosed.instance
+    let call = Operation(of: step.provider, ending) { try await close.value(instance.value) }
     Tree.change { _ in call.noteClosing(by: self) }
     call.start(isDetached: false)
     return call

@@ -12,7 +12,7 @@ final class Operation: Activity, @unchecked Sendable {
   /// How the context ends, if this is the call of a closer.
   let ending: UDIEnding?
   private var task: Task<Void, Never>?
-  /// What the task runs; nil as soon as it does.
+  /// What `perform` runs; nil once it has begun, and for what `untilClosed` waits for.
   private var body: (@Sendable () async throws -> Void)?
   private var isCancelled = false
   /// The number among its waiters of the run of `close()` that ends it. The run enters as soon as it begins: the

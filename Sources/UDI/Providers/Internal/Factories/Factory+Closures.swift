@@ -12,36 +12,17 @@ extension Factory {
   ///     dependency. A `Sendable` dependency may be made from parameters that are not `Sendable`.
   ///   - actor: The actor that the closure belongs to, if any.
   ///   - wanted: The types of the arguments that the closure takes, if any.
-  convenience init<Dependency>(
+  convenience init(
     _ request: borrowing RegisterRequest, parameters: UDIReach? = nil, _ actor: __shared (any Actor)?,
-    _ function: consuming FactoryFunction, _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?,
-    wanted: (any AnyArgumentPack.Type)? = nil
+    _ function: consuming FactoryFunction, wanted: (any AnyArgumentPack.Type)? = nil
   ) {
-    let isolation = Isolation.of(actor, complete?.isolation, reach: parameters ?? request.reach, request)
-    var completion: Completion?
-    if let complete {
-      let plain = IsolatedFunction(complete).isolationErased
-      completion = { context, instance in
-        if let dependency = instance.value(as: Dependency.self, isExact: true) { try? plain(context, dependency) }
-      }
-    }
-    self.init(request, isolation: isolation, function: function, wanted: wanted, completion: completion)
-  }
-
-  /// Makes a factory whose closure takes a context and arguments.
-  convenience init<Dependency, First, each More>(
-    _ request: borrowing RegisterRequest,
-    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?,
-    _ complete: (@isolated(any) (UDIContext, Dependency) -> Void)?
-  ) {
-    let wanted = ArgumentPack<First, repeat each More>.self
-    self.init(request, factory.isolation, FactoryFunction(factory), complete, wanted: wanted)
+    let isolation = Isolation.of(actor, reach: parameters ?? request.reach, request)
+    self.init(request, isolation: isolation, function: function, wanted: wanted)
   }
 
   /// Makes a factory that always returns the same value.
   convenience init<Dependency>(_ request: borrowing RegisterRequest, giving value: Dependency) {
     let isolation = request.reach == .anywhere ? Isolation.anywhere : .mainActor
-    self.init(
-      request, isolation: isolation, function: FactoryFunction { _ -> Dependency? in value }, completion: nil)
+    self.init(request, isolation: isolation, function: FactoryFunction { _ -> Dependency? in value })
   }
 }

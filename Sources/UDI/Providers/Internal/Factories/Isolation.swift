@@ -44,19 +44,16 @@ struct Isolation: Sendable {
     return Isolation(first ?? second ?? (caller === MainActor.shared ? caller : nil))
   }
 
-  /// Determines the isolation of a factory and of the closure that is called after it.
+  /// Determines the isolation of a factory.
   ///
-  /// - Parameter reach: Where everything that the closures make and receive may be used.
-  /// - Precondition: The closures do not belong to two different actors. If `reach` is the main actor, they belong to
-  ///   no other actor.
+  /// - Parameter reach: Where everything that the factory makes and receives may be used.
+  /// - Precondition: If `reach` is the main actor, the factory belongs to no other actor.
   @inline(__always)
-  static func of(
-    _ factory: (any Actor)?, _ completion: (any Actor)?, reach: UDIReach, _ request: borrowing RegisterRequest
-  ) -> Isolation {
-    guard reach == .anywhere else { return onMainActor(factory, completion, at: request.site) }
+  static func of(_ factory: (any Actor)?, reach: UDIReach, _ request: borrowing RegisterRequest) -> Isolation {
+    guard reach == .anywhere else { return onMainActor(factory, at: request.site) }
     // Most factories belong to no actor.
-    if factory == nil, completion == nil, request.caller == nil { return .anywhere }
-    return of(factory, completion, in: request.caller, at: request.site)
+    if factory == nil, request.caller == nil { return .anywhere }
+    return of(factory, in: request.caller, at: request.site)
   }
 
   /// Determines the isolation of the block of a rule: none, or the main actor. No other actor is possible, because
@@ -77,8 +74,8 @@ struct Isolation: Sendable {
   /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
-  static func onMainActor(_ first: (any Actor)?, _ second: (any Actor)? = nil, at site: UDICallSite) -> Isolation {
-    if let other = [first, second].lazy.compactMap(\.self).first(where: { $0 !== MainActor.shared }) {
+  static func onMainActor(_ actor: (any Actor)?, at site: UDICallSite) -> Isolation {
+    if let other = actor, other !== MainActor.shared {
       fatalError(
         """
         \(site.fileID):\(site.line): a closure given here belongs to \(describe(other)), but receives or makes \

@@ -98,17 +98,22 @@ extension InstanceKeeper {
 
   /// Ends a creation that has given an instance. Keeps the instance as the lifetime says, unless a reset or the
   /// provider's removal has dropped it in the meantime.
-  func keep(_ instance: Instance, of creation: Creation) {
+  ///
+  /// - Parameter maker: The provider whose factory has made the instance.
+  /// - Returns: Whether the caller has to call the maker's completion. If there is one later, `onCreate` calls it.
+  func keep(_ instance: Instance, of creation: Creation, by maker: Provider) -> Bool {
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
     if let custom { store(instance, in: custom, creation) }
-    Tree.change { garbage in
+    return Tree.change { garbage in
+      let completes = maker.hasCompletion
       let isCurrent = finish(creation, .made(OwnedInstance(instance, provider.reach)))
       if provider.hasCloser { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
         // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
         if provider.hasCloser { provider.dropUnclosed(1, &garbage) }
-        return provider.leaveIfEnding(&garbage)
+        provider.leaveIfEnding(&garbage)
+        return completes
       }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
         AuditNotice.note(instance.object, as: provider, in: node, &garbage)
@@ -122,9 +127,9 @@ extension InstanceKeeper {
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
-        let maker = provider.maker
         for key in [maker.key] + maker.aliases.map(\.key) { node.notifyWatchersHereAndAbove(of: key) }
       }
+      return completes
     }
   }
 }

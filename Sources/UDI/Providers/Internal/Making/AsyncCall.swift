@@ -120,14 +120,14 @@ final class AsyncCall: @unchecked Sendable {
   // MARK: - What the factory misses
 
   /// Notes that the factory begins.
-  func beginFactory() { isInFactory.store(true, ordering: .relaxed) }
+  func noteFactoryBegin() { isInFactory.store(true, ordering: .relaxed) }
 
   /// Notes that the factory has ended.
   ///
   /// - Parameter error: What it has thrown, if it has.
   /// - Returns: The error of the call. If the factory has missed something by `link` or `linkAll` that `obtain` would
   ///   make, it is the one that says so: the instance is not kept without that.
-  func endFactory(throwing error: (any Error)?) -> (any Error)? {
+  func noteFactoryEnd(throwing error: (any Error)?) -> (any Error)? {
     isInFactory.store(false, ordering: .relaxed)
     let missed = Tree.change { _ in self.missed.take() }
     return error is CancellationError ? error : missed ?? error

@@ -6,24 +6,20 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   // Unchecked: this class adds constants.
 
   typealias Function = @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Instance?
-  /// The closure to call after the instance has been made.
-  typealias Completion = @Sendable (UDIContext, Instance) async -> Void
 
   let function: Function
-  let completion: Completion?
   /// The types that the factory looks up; nil if they are not known.
   private let parameters: [Any.Type]?
   private let reachOfUncheckedParameters: UDIReach?
 
   init(
     _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
-    parameters: [Any.Type]? = nil, reachOfParameters: UDIReach? = nil, completion: Completion?,
+    parameters: [Any.Type]? = nil, reachOfParameters: UDIReach? = nil,
     function: @escaping Function
   ) {
     request.reach.assertIsolation(request.type)
     self.function = function
     self.parameters = parameters
-    self.completion = completion
     reachOfUncheckedParameters = reachOfParameters
     super.init(request, isolation: isolation, wanted: wanted)
   }
@@ -40,10 +36,14 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       return nil
     }
     let instance = try await run(demand, with: parameters, as: call, for: place?.creation)
-    let isWanted =
+    let (isWanted, completes) =
       !instance.isBox && UDIAttachment.exists(for: instance.object)
       ? await attachAndKeep(instance, demand.context, for: place, on: isolation.actor) : keep(instance, for: place)
-    await completion?(demand.context, instance)
+    if completes, let actor = Tree.change({ _ in extras?.completion?.isolation.actor }) {
+      await complete(instance, for: demand.context, on: actor)
+    } else if completes {
+      complete(instance, for: demand.context)
+    }
     if !isWanted {
       await close(instance, path: demand.context.fullPath)
     } else if runsInstances, let (keeper, creation) = place {
@@ -60,36 +60,41 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let (context, arguments) = (demand.context, demand.arguments)
     let watched = WatchedRun.isWanted ? WatchedRun(self, context, askedBy: call.keysOfAskers) : nil
     var (made, thrown): (Instance?, (any Error)?)
-    call.beginFactory()
+    call.noteFactoryBegin()
     do { made = try await function(context, arguments, parameters) } catch { thrown = error }
-    let error = call.endFactory(throwing: thrown)
+    let error = call.noteFactoryEnd(throwing: thrown)
     creation?.noteEndOfFactory()
     guard error == nil, let made else {
+      // What a factory has made although it has missed something is released where it belongs.
+      if reach == .mainActor, let lost = made.take() { releaseOnMainActor(consume lost) }
       throw fail(error ?? ProviderFailure.returnedNil, with: arguments?.arguments, for: context, in: demand.warmUp)
     }
     watched?.end()
     return made
   }
 
-  /// Keeps an instance, unless nobody wants it any longer.
-  private func keep(_ instance: Instance, for place: Place?) -> Bool {
+  /// Keeps an instance, if there is a place for it, and unless the creation has been abandoned.
+  ///
+  /// - Returns: Whether the instance is wanted, and whether the completion has to be called.
+  private func keep(_ instance: Instance, for place: Place?) -> (isWanted: Bool, completes: Bool) {
     if hasFailed { forgetFailure() }
-    guard let (keeper, creation) = place else { return true }
-    let isWanted = creation.beginKeeping()
-    if isWanted { keeper.keep(instance, of: creation) } else { keeper.end(creation, .undecided) }
-    return isWanted
+    guard let (keeper, creation) = place else { return (true, hasCompletion) }
+    if creation.beginKeeping() { return (true, keeper.keep(instance, of: creation, by: self)) }
+    keeper.end(creation, .undecided)
+    return (false, hasCompletion)
   }
 
-  /// Does the same for an instance that takes part in the tree, and attaches it. This happens on the factory's actor,
-  /// because the instance's conformance to `UDIObject` might belong to that actor.
+  /// Does the same for an instance that takes part in the tree: attaches it first, and looks up what it requires when
+  /// it is kept, because that might need it. This happens on the factory's actor, because the instance's conformance to
+  /// `UDIObject` might belong to that actor.
   private func attachAndKeep(
     _ instance: Instance, _ context: UDIContext, for place: Place?, on actor: isolated (any Actor)?
-  ) -> Bool {
+  ) -> (isWanted: Bool, completes: Bool) {
     let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
     let attachment = attach(instance.object, to: context, isOwned: isOwned)
-    let isWanted = keep(instance, for: place)
+    let kept = keep(instance, for: place)
     if let attachment, attachment.context != nil { attachment.meetNeeds(of: instance.object, at: site) }
-    return isWanted
+    return kept
   }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because

@@ -156,7 +156,7 @@ struct Demand: Sendable {
 
   /// Obtains the parameters of an initialiser, one after the other.
   ///
-  /// - Parameter actor: The main actor, if the parameters might not be `Sendable`; otherwise the caller's.
+  /// - Parameter actor: The main actor, if the parameters might not be `Sendable`.
   /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
   func parameters(
     _ types: [Any.Type], _ reach: UDIReach, on actor: isolated (any Actor)?

@@ -1,34 +1,29 @@
 /// A provider with a synchronous factory.
 final class Factory: Provider, @unchecked Sendable {
-  // Unchecked: this class adds constants, and `isolation` says where the closures may be called.
+  // Unchecked: this class adds constants, and `isolation` says where the function may be called.
 
-  /// A closure to call at the end of the outermost link, with the context that the factory was given, and the instance
-  /// that it made.
-  typealias Completion = (UDIContext, Instance) -> Void
-
-  /// The function, if it is not in `closures`.
+  /// The function, if it is not in `owned`.
   private let function: FactoryFunction?
-  /// The function and the completion, if there is a completion, or if they have to be released on an actor.
-  private let closures: ActorOwned<(function: FactoryFunction, complete: Completion?)>?
+  /// The function, if it has to be released on an actor.
+  private let owned: ActorOwned<FactoryFunction>?
 
   /// - Parameters:
-  ///   - isolation: Where the closures may be called.
+  ///   - isolation: Where the function may be called.
   ///   - wanted: The types of the arguments that the function takes, if any.
   @inline(__always)
   init(
     _ request: borrowing RegisterRequest, isolation: Isolation, function: consuming FactoryFunction,
-    wanted: (any AnyArgumentPack.Type)? = nil, completion complete: Completion?
+    wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     request.reach.assertIsolation(request.type)
-    let owner = isolation.owner(request.reach)
-    if complete != nil || owner != nil {
-      closures = ActorOwned((function: function, complete: complete), by: owner)
+    if let owner = isolation.owner(request.reach) {
+      owned = ActorOwned(function, by: owner)
       self.function = nil
     } else {
-      closures = nil
+      owned = nil
       self.function = consume function
     }
-    super.init(request, isolation: isolation, hasCompletion: complete != nil, wanted: wanted)
+    super.init(request, isolation: isolation, wanted: wanted)
   }
 
   /// Returns the instance that a lookup asks for, after making it if there is none. Every synchronous factory makes its
@@ -147,13 +142,17 @@ final class Factory: Provider, @unchecked Sendable {
         : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak, on: thread)
       if hasFailed { forgetFailure() }
       // Step 5.
+      let completes: Bool
       if let creation {
-        keeper.keep(instance, of: creation)
-      } else if sharing == .graph, !isFresh {
-        thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) }
+        completes = keeper.keep(instance, of: creation, by: self)
+      } else {
+        completes = hasCompletion
+        if sharing == .graph, !isFresh { thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) } }
       }
-      if hasCompletion || needs != nil || creation != nil && runsInstances {
-        thread.read { $0.atEnd(complete: instance, needs, of: self, in: keeper, for: context, with: arguments) }
+      if completes || needs != nil || creation != nil && runsInstances {
+        thread.read {
+          $0.atEnd(completes: completes, instance, needs, of: self, in: keeper.provider, for: context, with: arguments)
+        }
       }
       return instance
     } catch {
@@ -274,11 +273,11 @@ final class Factory: Provider, @unchecked Sendable {
   @inline(__always)
   private func call(_ context: UDIContext, _ arguments: Arguments?) throws -> Instance? {
     if let function { return try function.call(context, arguments, making: madeType) }
-    return try closures?.value.function.call(context, arguments, making: madeType)
+    return try owned?.value.call(context, arguments, making: madeType)
   }
 
   override func parameterTypes(in context: UDIContext) -> [Any.Type]? {
-    guard let function = function ?? closures?.value.function else { return nil }
+    guard let function = function ?? owned?.value else { return nil }
     guard function.reachOfParameters != nil else { return function.takesContext ? nil : [] }
     let thread = Resolution.current
     thread.read { $0.listed = [] }
@@ -287,8 +286,5 @@ final class Factory: Provider, @unchecked Sendable {
     return thread.read { $0.listed }
   }
 
-  override var reachOfParameters: UDIReach? { (function ?? closures?.value.function)?.reachOfParameters }
-
-  /// Calls the completion. This happens at the end of the outermost link.
-  func complete(_ instance: Instance, for context: UDIContext) { closures?.value.complete?(context, instance) }
+  override var reachOfParameters: UDIReach? { (function ?? owned?.value)?.reachOfParameters }
 }

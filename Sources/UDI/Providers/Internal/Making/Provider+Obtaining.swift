@@ -66,14 +66,13 @@ extension Provider {
     _ demand: Demand, as call: AsyncCall, for place: Place?
   ) async throws -> OwnedInstance? {
     defer { call.end() }
-    let actor: (any Actor)? = #isolation
     return try await AsyncCall.$current.withValue(call) {
       if let error = demand.warmUp?.failure(of: self, for: demand.context) { throw error }
       var parameters: [OwnedInstance?] = []
       if let reach = reachOfParameters, let types = parameterTypes(in: demand.context) {
         if UDIRecording.isOn { demand.context.recordLookups() }
         do {
-          parameters = try await demand.parameters(types, reach, on: reach == .mainActor ? MainActor.shared : actor)
+          parameters = try await demand.parameters(types, reach, on: reach == .mainActor ? MainActor.shared : nil)
         } catch { throw fail(error, with: nil, for: demand.context, in: demand.warmUp) }
       }
       return try await make(demand, with: parameters, as: call, for: place)

@@ -32,8 +32,8 @@ package class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) final var creation: Creation?
   @exclusivity(unchecked) private final var uncheckedExtras: Extras?
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
-  /// access the actor.
-  let isIsolated: Bool
+  /// access the actor. `onCreate` may change it.
+  private let hasActor: Atomic<Bool>
   @exclusivity(unchecked) private final var uncheckedHasCloser = false
   /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
   /// drop the one that it has. Constant once the provider has entered a context.
@@ -41,9 +41,10 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether each instance that is kept has an operation (`Closer.operation`). Read without a lock after the instance
   /// has been kept; `UDIRegistration.running` begins the operations of those that were kept before.
   private let hasOperation = Atomic<Bool>(false)
-  /// Whether there is a completion to call at the end of the outermost link. False for an asynchronous factory, which
-  /// calls its completion itself.
-  let hasCompletion: Bool
+  /// Whether there is a completion. What a provider keeps is completed by whoever keeps it, or by `onCreate`: this is
+  /// set, and then read, under the tree lock. For all other instances, it is read without a lock.
+  private let completesInstances = Atomic<Bool>(false)
+  final var hasCompletion: Bool { completesInstances.load(ordering: .relaxed) }
   package let usesDefaultLifetime: Bool
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
   /// replace it without a report.
@@ -57,12 +58,12 @@ package class Provider: Entry, @unchecked Sendable {
 
   /// Properties that never change and that only a few providers need.
   private final class FixedExtras: Sendable {
-    let metadata: BindRequest.Metadata?
+    let replaces: Bool?
     let isolation: Isolation
     let wanted: (any AnyArgumentPack.Type)?
 
-    init(metadata: BindRequest.Metadata?, isolation: Isolation, wanted: (any AnyArgumentPack.Type)?) {
-      self.metadata = metadata
+    init(replaces: Bool?, isolation: Isolation, wanted: (any AnyArgumentPack.Type)?) {
+      self.replaces = replaces
       self.isolation = isolation
       self.wanted = wanted
     }
@@ -76,6 +77,8 @@ package class Provider: Entry, @unchecked Sendable {
     var caches: InstanceCaches?
     var aliases: [Alias] = []
     var closer: Closer?
+    var completion: Completion?
+    var metadata: (any Sendable)?
     /// The ids of the providers in the same context with whose help instances were made.
     var helpers: [UInt] = []
     /// How long the factory took when it last made an instance while recording was on.
@@ -88,24 +91,20 @@ package class Provider: Entry, @unchecked Sendable {
   /// - Parameters:
   ///   - request: The factory's instances are of its type.
   ///   - isolation: Where the closures may be called.
-  ///   - hasCompletion: Whether the provider has a completion, to be called at the end of the outermost link. An
-  ///     asynchronous factory calls its completion itself.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   @inline(__always)
   init(
-    _ request: borrowing RegisterRequest, isolation: Isolation, hasCompletion: Bool = false,
-    wanted: (any AnyArgumentPack.Type)? = nil
+    _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     let token = TypeToken.inlined(request.type)
     madeType = request.type
     makesExactType = token.isExact
     usesDefaultLifetime = request.lifetime == nil
     unsafe uncheckedLifetime = request.lifetime
-    isIsolated = isolation.actor != nil
-    self.hasCompletion = hasCompletion
+    hasActor = Atomic(isolation.actor != nil)
     fixedExtras =
-      request.metadata == nil && wanted == nil && !isIsolated
-      ? nil : FixedExtras(metadata: request.metadata, isolation: isolation, wanted: wanted)
+      request.replaces == nil && wanted == nil && isolation.actor == nil
+      ? nil : FixedExtras(replaces: request.replaces, isolation: isolation, wanted: wanted)
     super.init(
       .provider, .none, isWeak: false, key: token.key(named: request.name), isExact: token.isExact,
       reach: request.reach, at: request.site)
@@ -117,8 +116,7 @@ package class Provider: Entry, @unchecked Sendable {
     madeType = original.madeType
     usesDefaultLifetime = false
     unsafe uncheckedLifetime = unsafe original.uncheckedLifetime
-    isIsolated = original.isIsolated
-    hasCompletion = original.hasCompletion
+    hasActor = Atomic(original.isIsolated)
     fixedExtras = original.fixedExtras
     super.init(
       .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
@@ -148,13 +146,19 @@ package class Provider: Entry, @unchecked Sendable {
     }
   }
 
-  override final var metadata: (any Sendable)? { fixedExtras?.metadata?.value }
+  override final var metadata: (any Sendable)? { Tree.change { _ in extras?.metadata } }
   /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
-  final var replaces: Bool? { fixedExtras?.metadata?.replaces }
-  /// Where the factory may run.
-  final var isolation: Isolation { fixedExtras?.isolation ?? .anywhere }
+  final var replaces: Bool? { fixedExtras?.replaces }
+  /// Whether the factory may run only on one actor.
+  final var isIsolated: Bool { hasActor.load(ordering: .relaxed) }
+  /// Where the factory may run: on its own actor, or on that of `onCreate`. Do not read this under the tree lock.
+  final var isolation: Isolation {
+    if !isIsolated { return .anywhere }
+    if let own = fixedExtras?.isolation, own.actor != nil { return own }
+    return Tree.change { _ in extras?.completion?.isolation } ?? .anywhere
+  }
   /// Whether the factory may run here.
-  final var mayRunHere: Bool { !isIsolated || fixedExtras?.isolation.isHere ?? true }
+  final var mayRunHere: Bool { !isIsolated || isolation.isHere }
   /// The types of the factory's arguments, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { fixedExtras?.wanted }
 
@@ -219,6 +223,72 @@ package class Provider: Entry, @unchecked Sendable {
   package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
+}
+
+// MARK: - What a registration has beside its factory
+
+extension Provider {
+  /// What `onCreate` was given, without its types and its isolation, and where it may be called.
+  typealias Completion = (isolation: Isolation, function: ActorOwned<(UDIContext, Instance) -> Void>)
+
+  /// Calls the completion for an instance that was made for the given context. Do not call this under a lock.
+  final func complete(_ instance: Instance, for context: UDIContext) {
+    Tree.change { _ in extras?.completion }?.function.value(context, instance)
+  }
+
+  /// Does the same on the completion's actor.
+  final func complete(_ instance: Instance, for context: UDIContext, on actor: isolated (any Actor)?) {
+    complete(instance, for: context)
+  }
+
+  /// Sets the completion, and calls it for what is kept already: by this provider, or for scopes.
+  final func setCompletion(_ completion: Completion, at site: UDICallSite) {
+    let kept = Tree.change { garbage -> [(instance: Instance, context: UDIContext, keeper: Provider)] in
+      guard let keepers = openKeepers("onCreate", &garbage) else { return [] }
+      let extras = ensureExtras()
+      if extras.completion != nil { fatalError("\(site.fileID):\(site.line): `onCreate` was called twice.") }
+      extras.completion = completion
+      if completion.isolation.actor != nil, !isAsynchronous { hasActor.store(true, ordering: .relaxed) }
+      completesInstances.store(true, ordering: .relaxed)
+      return keepers.flatMap { keeper in
+        keeper.allKept.compactMap { instance in keeper.node?.context.map { (instance, $0, keeper) } }
+      }
+    }
+    let actor = completion.isolation.actor
+    for (instance, context, keeper) in kept {
+      if completion.isolation.isHere {
+        Resolution.current.object.complete(instance, of: self, in: keeper, for: context)
+      } else {
+        let owned = OwnedInstance(instance, reach)
+        Task { await complete(owned.value, for: context, on: actor) }
+      }
+    }
+  }
+
+  /// Sets the metadata.
+  final func setMetadata(_ value: any Sendable) {
+    var old: (any Sendable)? = value
+    Tree.change { _ in swap(&ensureExtras().metadata, &old) }
+  }
+
+  /// All instances that the provider keeps, apart from those in a user's storage. Called under the tree lock.
+  final var allKept: [Instance] { ([kept] + (caches?.all ?? []).map(\.kept?.instance)).compactMap(\.self) }
+
+  /// This provider, and what keeps its instances for scopes. If the context is closed or being closed, that is
+  /// reported, and there are none. Called under the tree lock.
+  ///
+  /// - Complexity: O(1); under the lifetime `.scope`, O(contexts in the tree), if a scope has asked for an instance.
+  final func openKeepers(_ verb: String, _ garbage: inout Garbage) -> [Provider]? {
+    guard let node, !node.treeLocked.state.isEnding else {
+      node?.refuse(self, verb, &garbage)
+      return nil
+    }
+    if extras?.scopeKey == nil { return [self] }
+    return [self]
+      + BreadthFirst(node.root).compactMap { scope, _ in
+        scope.treeLocked.state.isEnding ? nil : scope.keeper(of: self)
+      }
+  }
 }
 
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked

@@ -108,9 +108,11 @@ final class Resolution {
 
   /// What is left to do for one new instance at the end of the outermost link.
   struct Completion {
-    let provider: Factory
+    let provider: Provider
     /// What keeps the instance; the provider itself if nothing does.
     let keeper: Provider
+    /// Whether the provider's completion is called.
+    let completes: Bool
     let instance: Instance
     let context: UDIContext
     let arguments: KeptArguments?
@@ -225,19 +227,28 @@ extension Resolution {
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
-  /// Notes that the completion has to be called for a new instance at the end of the outermost link, after what the
-  /// instance requires has been looked up, and before the instance's operation begins.
+  /// Notes what has to be done for an instance at the end of the outermost link: what the instance requires is looked
+  /// up, then the completion is called, and then the instance's operation begins.
   ///
-  /// - Parameter needs: The attachment of the instance, if it was attached and requires something.
+  /// - Parameters:
+  ///   - completes: Whether the completion is called.
+  ///   - needs: The attachment of the instance, if it was attached and requires something.
+  ///   - keeper: What keeps the instance; the provider itself if nothing does.
   func atEnd(
-    complete instance: Instance, _ needs: UDIAttachment?, of provider: Factory, in keeper: InstanceKeeper,
+    completes: Bool, _ instance: Instance, _ needs: UDIAttachment?, of provider: Provider, in keeper: Provider,
     for context: UDIContext, with arguments: Arguments?
   ) {
     unsafe hasRemains = true
     unsafe completions.append(
       Completion(
-        provider: provider, keeper: keeper.provider, instance: instance, context: context,
+        provider: provider, keeper: keeper, completes: completes, instance: instance, context: context,
         arguments: arguments.map { KeptArguments($0) }, needs: needs, isOfLook: isLooking, graph: presentGraph))
+  }
+
+  /// Has the completion called for an instance that was made before: now, or at the end of the outermost link.
+  func complete(_ instance: Instance, of provider: Provider, in keeper: Provider, for context: UDIContext) {
+    atEnd(completes: true, instance, nil, of: provider, in: keeper, for: context, with: nil)
+    if unsafe frames.isEmpty { endOutermost() }
   }
 
   /// Ends the outermost link: calls the completions, and ends the graph.
@@ -277,7 +288,7 @@ extension Resolution {
         if let needs = completion.needs, needs.context != nil {
           needs.meetNeeds(of: completion.instance.object, at: completion.provider.site)
         }
-        completion.provider.complete(completion.instance, for: completion.context)
+        if completion.completes { completion.provider.complete(completion.instance, for: completion.context) }
         let isCancelled = unsafe obtaining?.demand.warmUp != nil && Task.isCancelled
         completion.keeper.beginOperations(of: completion.instance, isPutOff: isCancelled)
       }

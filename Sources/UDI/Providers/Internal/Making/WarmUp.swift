@@ -2,20 +2,21 @@
 final class WarmUp: @unchecked Sendable {
   // Unchecked: all properties are guarded by the tree lock.
 
-  /// Something to make: the demand, and the provider, if that is known.
+  /// Something to make: the demand, and the provider, if that is known. It is held until the warm-up ends, also if it
+  /// is replaced meanwhile.
   typealias Item = (demand: Demand, provider: Provider?)
 
-  /// What has failed, in this order, items and what they need. The contexts are held, so that no other one has its
-  /// address.
-  private var failed: [(provider: UInt, context: UDIContext, error: any Error)] = []
+  /// The factories that have failed, those of items and of what items need, in the order in which they failed. The
+  /// contexts are held, so that no other context gets the address of one of them.
+  private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
   /// The error of each item; nil if it has been made.
-  private var errors: [(any Error)?] = []
+  private var itemErrors: [(any Error)?] = []
 
   /// Makes one group after the other, and what is in a group side by side. Then tries again what has failed for want of
   /// something that has been made meanwhile.
   func make(_ groups: [[Item]]) async -> [UDIFailure] {
     let items = Array(groups.joined())
-    Tree.change { _ in errors = Array(repeating: nil, count: items.count) }
+    Tree.change { _ in itemErrors = Array(repeating: nil, count: items.count) }
     var first = 0
     for group in groups {
       await make(Array(first..<first + group.count), of: items)
@@ -47,13 +48,14 @@ final class WarmUp: @unchecked Sendable {
   private func end(_ index: Int, with error: (any Error)?) {
     // The old error is released after the lock.
     var error = error
-    Tree.change { _ in swap(&errors[index], &error) }
+    Tree.change { _ in swap(&itemErrors[index], &error) }
   }
 
-  /// Returns the items that have failed only for want of something that has been made since. Forgets their failures.
+  /// Returns the items that have failed only for want of something that has been made since. Forgets the errors of all
+  /// factories that failed for that reason.
   @inline(never)
   private func whatToTryAgain(after tried: [Int], _ items: [Item]) -> [Int] {
-    let (errors, failed) = Tree.change { _ in (self.errors, self.failed) }
+    let (errors, failed) = Tree.change { _ in (self.itemErrors, self.factoryErrors) }
     var made: [String] = []
     for index in tried where errors[index] == nil {
       let (demand, provider) = items[index]
@@ -62,13 +64,13 @@ final class WarmUp: @unchecked Sendable {
     }
     func isForWantOfIt(_ error: (any Error)?) -> Bool { error?.missingOnlyHere.map(made.contains) == true }
     var others = failed.filter { !isForWantOfIt($0.error) }
-    Tree.change { _ in swap(&self.failed, &others) }
+    Tree.change { _ in swap(&self.factoryErrors, &others) }
     return items.indices.filter { isForWantOfIt(errors[$0]) }
   }
 
   @inline(never)
   private func failures(of items: [Item]) -> [UDIFailure] {
-    let (errors, failed) = Tree.change { _ in (self.errors, self.failed) }
+    let (errors, failed) = Tree.change { _ in (self.itemErrors, self.factoryErrors) }
     var failures: [UDIFailure] = []
     for (index, (demand, provider)) in items.enumerated() {
       guard let error = errors[index] else { continue }
@@ -84,12 +86,12 @@ final class WarmUp: @unchecked Sendable {
 
   /// The error with which a factory has failed that was given the context; nil if it has not.
   func failure(of provider: Provider, for context: UDIContext) -> (any Error)? {
-    Tree.change { _ in failed.first { $0.provider == provider.id && $0.context === context }?.error }
+    Tree.change { _ in factoryErrors.first { $0.provider == provider.id && $0.context === context }?.error }
   }
 
   /// Notes that a factory has failed.
   func note(_ error: any Error, of provider: Provider, for context: UDIContext) {
-    Tree.change { _ in failed.append((provider.id, context, error)) }
+    Tree.change { _ in factoryErrors.append((provider.id, context, error)) }
   }
 }
 

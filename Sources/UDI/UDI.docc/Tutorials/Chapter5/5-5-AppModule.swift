@@ -15,7 +15,7 @@ struct SessionModule: UDIModule {
   func register(in context: UDIContext) {
     context.defaultLifetime = .context
     context.provide(account)
-    context.register(using: AccountStore.open(for:on:), onClose: { store in try await store.close() })
+    context.register(using: AccountStore.open(for:on:)).onClose { store in try await store.close() }
       .implements((any ArticleStore).self)
     context.register(using: Library.init(store:clock:))
     context.register(using: Reminder.init(library:mailer:))

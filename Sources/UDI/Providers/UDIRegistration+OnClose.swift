@@ -1,0 +1,89 @@
+/// Closing what a context owns.
+extension UDIRegistration where Dependency: Sendable {
+  /// Has a closure called with each instance that the context owns, when the context is closed.
+  ///
+  /// ```swift
+  /// context.register(Database.self, lifetime: .context) { try Database.open() }
+  ///   .onClose { database in await database.disconnect() }
+  /// ```
+  ///
+  /// This holds for instances that exist already, too. The order is that of ``UDIContext/close()``. If an instance is
+  /// released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does not release
+  /// what `provide` was given.)
+  ///
+  /// - Parameters:
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - close: Closes an instance. It runs on its own actor. An error that it throws is one of the failures that
+  ///     ``UDIContext/close()`` throws.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider under a lifetime by which a context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own. It has no other `onClose`.
+  /// - Complexity: O(1); under ``UDILifetime/scope``, O(contexts in the tree), if a scope has asked for an instance.
+  @discardableResult
+  public func onClose(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ close: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
+  ) -> UDIRegistration {
+    closing(Closer.body(close), at: UDICallSite(fileID, line))
+  }
+}
+
+extension UDIRegistration {
+  /// Does the same as the form for `Sendable` types on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor @discardableResult
+  public func onClose(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ close: @escaping @isolated(any) (Dependency) async throws -> Void
+  ) -> UDIRegistration {
+    let site = UDICallSite(fileID, line)
+    return closing(Closer.bodyOnMainActor(close, site), at: site)
+  }
+
+  private func closing(_ body: Closer.Body, at site: UDICallSite) -> UDIRegistration {
+    changeClosers("onClose", at: site) {
+      if $0.close != nil { fatalError("\(site.fileID):\(site.line): `onClose` was called twice.") }
+      $0.close = body
+    }
+  }
+
+  /// Changes what is done with the provider's instances when they are closed, also with those that exist already.
+  func changeClosers(_ verb: String, at site: UDICallSite, _ change: (Closer) -> Void) -> UDIRegistration {
+    if let provider = provider(for: verb, at: site) {
+      provider.checkOwnership(verb, at: site)
+      provider.changeClosers(verb, change)
+    }
+    return self
+  }
+
+  /// The provider that makes the instances; nil if the caller may not use them, which has been reported.
+  ///
+  /// - Precondition: This is not the registration of a binding.
+  func provider(for verb: String, at site: UDICallSite) -> Provider? {
+    guard let provider = (entry as? Provider)?.maker else {
+      fatalError("\(site.fileID):\(site.line): `\(verb)` was called on a binding; it works only for providers.")
+    }
+    return entry.isRefused(to: askedReach, Dependency.self, at: site) ? nil : provider
+  }
+}
+
+extension Provider {
+  fileprivate final func changeClosers(_ verb: String, _ change: (Closer) -> Void) {
+    let keepers = Tree.change { garbage -> [Provider] in
+      let keepers = openKeepers(verb, &garbage) ?? []
+      for keeper in keepers { keeper.changeCloser(change, &garbage) }
+      return keepers
+    }
+    for keeper in keepers { keeper.beginOperations() }
+  }
+
+  private final func changeCloser(_ change: (Closer) -> Void, _ garbage: inout Garbage) {
+    let isNew = closer == nil
+    let closer = closer ?? Closer()
+    if let old = closer.operation { garbage.add(old) }
+    change(closer)
+    setCloser(closer)
+    if let node { noteCloser(node) }
+    if isNew { allKept.forEach(noteUnclosed) }
+  }
+}

@@ -1,0 +1,71 @@
+/// What happens when an instance has been made, and what describes a registration.
+extension UDIRegistration where Dependency: Sendable {
+  /// Has a closure called with each instance that has been made, and with the context that its factory was given.
+  ///
+  /// ```swift
+  /// context.register(Parent.self, lifetime: .context) { Parent() }
+  ///   .onCreate { context, parent in parent.child = context.link(Child.self) }
+  /// ```
+  ///
+  /// The closure is called at the end of the outermost link, when everything that the link made can be looked up. Use
+  /// it to make two objects refer to each other. If the instance is kept, other threads may get it before this call.
+  /// The closure of an asynchronous factory is called before any waiting task gets the instance. Instances that are
+  /// kept already get the call, too: at once, or at the end of the link that is under way.
+  ///
+  /// - Parameters:
+  ///   - isolation: The actor in whose code this call is written: see `register`.
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - created: The closure. If it belongs to an actor, a synchronous factory's instances are made there, too.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider. If both its synchronous factory and the closure belong to
+  ///   actors, they belong to the same actor. It has no other `onCreate`.
+  /// - Complexity: O(1); under ``UDILifetime/scope``, O(contexts in the tree), if a scope has asked for an instance.
+  @discardableResult
+  public func onCreate(
+    isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ created: @escaping @Sendable @isolated(any) (UDIContext, Dependency) -> Void
+  ) -> UDIRegistration {
+    completing(created, in: isolation, at: UDICallSite(fileID, line))
+  }
+}
+
+extension UDIRegistration {
+  /// Does the same as the form for `Sendable` types on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor @discardableResult
+  public func onCreate(
+    isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
+    _ created: @escaping @isolated(any) (UDIContext, Dependency) -> Void
+  ) -> UDIRegistration {
+    completing(created, in: isolation, at: UDICallSite(fileID, line))
+  }
+
+  /// Sets the metadata of the registration: any value by which it can be found, see
+  /// ``UDIContext/registrations(of:search:)``. A later call replaces it.
+  ///
+  /// - Parameter value: The metadata.
+  /// - Returns: The same registration, for chaining.
+  @discardableResult
+  public func metadata(_ value: any Sendable) -> UDIRegistration {
+    (entry as? Provider)?.setMetadata(value)
+    return self
+  }
+
+  private func completing(
+    _ created: @escaping @isolated(any) (UDIContext, Dependency) -> Void, in caller: (any Actor)?, at site: UDICallSite
+  ) -> UDIRegistration {
+    guard let provider = provider(for: "onCreate", at: site) else { return self }
+    let factory = provider.isAsynchronous ? nil : provider.isolation.actor
+    let isolation =
+      provider.reach == .mainActor
+      ? Isolation.onMainActor(created.isolation, at: site)
+      : Isolation.of(created.isolation, factory, in: caller, at: site)
+    let plain = IsolatedFunction(created).isolationErased
+    let function = { (context: UDIContext, instance: Instance) -> Void in
+      if let dependency = instance.value(as: Dependency.self, isExact: false) { try? plain(context, dependency) }
+    }
+    let owned = ActorOwned(function, by: isolation.owner(provider.reach))
+    provider.setCompletion((isolation, owned), at: site)
+    return self
+  }
+}
