@@ -2,12 +2,15 @@ import Synchronization
 import Testing
 public import UDI
 
-/// Records a misuse of the library as an issue of the running test.
+/// Records a misuse of the library as an issue of the running test. A registration that replaces another one without
+/// saying so is a warning.
 ///
 /// - Parameter misuse: The misuse.
 @Sendable public func recordAsIssue(_ misuse: UDIMisuse) {
   let known = misuse.fileID.isEmpty ? Test.current?.sourceLocation : location(misuse.fileID, misuse.line)
-  Issue.record("\(misuse.message)", sourceLocation: known ?? #_sourceLocation)
+  Issue.record(
+    "\(misuse.message)", severity: misuse.kind == .registeredTwice ? .warning : .error,
+    sourceLocation: known ?? #_sourceLocation)
 }
 
 /// Runs an operation that misuses the library on purpose, and collects the reports.

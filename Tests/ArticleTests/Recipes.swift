@@ -46,7 +46,7 @@ nonisolated private final class CountingStore: Store {
   }
 }
 
-nonisolated private struct Services: UDIModule, Sendable {
+nonisolated private struct Services: UDIModule, Hashable, Sendable {
   enum Mode { case live, preview }
   let mode: Mode
   func register(in context: UDIContext) {
@@ -194,9 +194,10 @@ struct Recipes {
 
   @Test(.ownAppContext) func liveValues() throws {
     AppContext.install(Services(mode: .live))
-    AppContext.install(Services(mode: .live))
-    #expect(AppContext.linkAll((any Store).self).count == 1)
     #expect(try AppContext.require((any Store).self) is DiskStore)
+    AppContext.provide(MemoryStore(notes: []), as: (any Store).self, replaces: true)
+    AppContext.install(Services(mode: .live))
+    #expect(try AppContext.require((any Store).self) is MemoryStore)
   }
 
   @Test func previewValues() throws {

@@ -32,6 +32,18 @@ struct ReportsOfTestTests {
     return try await UDITestingTests.issues { [run] in try await run() }
   }
 
+  @Test("A registration that replaces another one is a warning, with both lines")
+  func replacement() async throws {
+    let line = #line + 3
+    let found = try await issues(of: own) {
+      AppContext.register((any Clock).self) { TickingClock() }
+      AppContext.register((any Clock).self) { TickingClock() }
+      AppContext.register((any Clock).self, replaces: true) { TickingClock() }
+    }
+    #expect(found.map(\.severity) == [.warning] && found.map(\.sourceLocation?.line) == [line])
+    #expect(found.first?.text.contains("ReportsOfTestTests.swift:\(line - 1)") == true, "\(found.map(\.text))")
+  }
+
   @Test("What the test leaves open is closed, in order and in its AppContext")
   func leftOpen() async throws {
     let found = try await issues(of: own) {

@@ -5,6 +5,7 @@
 /// `link` have two overloads, each of which passes on the reach that it stands for. An entry stores the reach that it
 /// was registered with. A lookup for a `Sendable` type never returns a dependency that was registered under a type that
 /// is not `Sendable`. For the library only.
+@_documentation(visibility: internal)
 public struct UDIReach: Equatable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly.
 

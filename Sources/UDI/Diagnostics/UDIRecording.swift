@@ -8,7 +8,7 @@ import Synchronization
 /// withdrawn because the object that had bound it with `multiBind` was attached to a context that has ended. The record
 /// contains the binding's type and name, its context, the line that made it, the time of its removal, and the line that
 /// replaced or withdrew it, if there is one. It is dropped when something is bound there again under the same type and
-/// name. If there are more than ``capacity`` records, the oldest are dropped.
+/// name. There are at most 512 records; the oldest are dropped.
 ///
 /// The records of who needs what are for `UDISnapshot.uses`, in `UDIInspector`, and ``UDIExplanation/dependents``.
 /// While recording is on, the library records
@@ -19,7 +19,7 @@ import Synchronization
 /// Results of `linkAll` are not recorded, nor are those of an object's `updates(of:)`, `linkWhenAvailable`,
 /// `whileAvailable` and `obtain`. An object that was attached before recording was switched on is left out until
 /// something else is attached to its context or made for that context. The records of an object go with the object. If
-/// there are more than ``capacityOfUses`` records, the oldest are dropped.
+/// there are more than 4,096 records, the oldest are dropped.
 ///
 /// While recording is on, the library also measures how long factories take, for ``UDIEntry/lastDuration``.
 ///
@@ -50,8 +50,8 @@ public enum UDIRecording {
   }
 
   /// The largest number of records of removed bindings, for all contexts together.
-  public static var capacity: Int { 512 }
+  package static var capacity: Int { 512 }
 
   /// The largest number of records of who needs what, for all contexts together.
-  public static var capacityOfUses: Int { 4096 }
+  package static var capacityOfUses: Int { 4096 }
 }

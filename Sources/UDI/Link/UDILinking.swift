@@ -19,6 +19,7 @@ extension UDILinking {
 }
 
 /// What performs lookups: a context, or an object's attachment. For the library only.
+@_documentation(visibility: internal)
 public protocol UDIFinder: AnyObject {
   // The first two are called by each `link` and `require` without arguments. Their parameters are not bundled: a struct
   // that held the context would retain it, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
@@ -48,6 +49,7 @@ extension UDIAttachment: UDIFinder {
 }
 
 /// Where a lookup begins that `UDIFinder` does not perform. For the library only.
+@_documentation(visibility: internal)
 public enum UDIOrigin {
   /// A context.
   case context(UDIContext)

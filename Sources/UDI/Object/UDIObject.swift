@@ -50,7 +50,7 @@ extension UDIObject {
   /// - Complexity: O(bindings that are withdrawn), and the lookups of what the object requires.
   public var attachedContext: UDIContext? {
     get { _attachedContext.context }
-    set { attach(to: newValue, at: nil) }
+    set { setContext(newValue, at: nil) }
   }
 
   /// Attaches the object to a context and returns it: `window.screen = Screen().attached(to: context)`.
@@ -65,7 +65,7 @@ extension UDIObject {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The object.
   public func attached(to context: UDIContext, fileID: StaticString = #fileID, line: UInt = #line) -> Self {
-    attach(to: context, at: UDICallSite(fileID, line))
+    setContext(context, at: UDICallSite(fileID, line))
     return self
   }
 
@@ -84,11 +84,11 @@ extension UDIObject {
     let site = UDICallSite(fileID, line)
     let context = object._attachedContext.effectiveContext(
       "attached(to:)", object, "the \(type(of: self))", at: site)
-    if let context { attach(to: context, at: site) }
+    if let context { setContext(context, at: site) }
     return self
   }
 
-  private func attach(to context: UDIContext?, at site: UDICallSite?) {
+  private func setContext(_ context: UDIContext?, at site: UDICallSite?) {
     let attachment = _attachedContext
     guard attachment === _attachedContext else {
       fatalError(

@@ -2,9 +2,10 @@
 extension UDIContext {
   /// Installs modules, one after the other: calls each module's `register`.
   ///
-  /// A module is installed only once in a context: once for its type, whatever its properties, or, if it is an instance
-  /// of a class, once for that instance. If it is already installed, nothing happens. If another thread is installing
-  /// it, this thread waits until the installation is done, unless that thread is itself waiting for this one.
+  /// Equal modules are installed only once in a context. A module without stored properties equals every other one of
+  /// its type, a `Hashable` one its equals, and an instance of a class itself. All others are installed each time. If a
+  /// module is already installed, nothing happens. If another thread is installing it, this thread waits until the
+  /// installation is done, unless that thread is itself waiting for this one.
   ///
   /// If a module registers a factory without a lifetime, the factory gets the context's ``defaultLifetime``. A module
   /// may set a different default lifetime, which applies only to that module: not to modules that it installs, not to

@@ -100,8 +100,8 @@ extension UDIContext {
 /// Declare a public module `Sendable`, so that it can be installed from anywhere. For a struct or an enum that is not
 /// public, the compiler infers the conformance by itself if everything in it is `Sendable`.
 ///
-/// A context installs the same module only once. If a module sets ``UDIContext/defaultLifetime``, the setting applies
-/// only to that module.
+/// A context installs equal modules only once: see ``UDIContext/install(_:)``. If a module sets
+/// ``UDIContext/defaultLifetime``, the setting applies only to that module.
 public protocol UDIModule {
   /// Registers the module's dependencies. Called by ``UDIContext/install(_:)``, with no lock held.
   ///

@@ -38,7 +38,9 @@ extension UDIContext {
   public func warmUp<First: Sendable, each More: Sendable>(
     _ first: First.Type, _ more: repeat (each More).Type
   ) async throws {
-    try await warmUp(LookupRequest.all(first, repeat each more, reach: .anywhere))
+    var requests = [LookupRequest(first, .anywhere)]
+    repeat requests.append(LookupRequest(each more, .anywhere))
+    try await warmUp(requests)
   }
 
   /// Makes the dependencies with the given keys concurrently. If they are kept, later lookups from here find them.
@@ -50,21 +52,27 @@ extension UDIContext {
   public func warmUp<First: Sendable, each More: Sendable>(
     _ first: UDIKey<First>, _ more: repeat UDIKey<each More>
   ) async throws {
-    try await warmUp(LookupRequest.all(first, repeat each more, reach: .anywhere))
+    var requests = [LookupRequest(First.self, .anywhere, named: first.name)]
+    repeat requests.append(LookupRequest((each More).self, .anywhere, named: (each more).name))
+    try await warmUp(requests)
   }
 
   /// Makes the given dependencies on the main actor, where their types need not be `Sendable`. In all other respects,
   /// this form does the same as the one for `Sendable` types.
   @preconcurrency @MainActor
   public func warmUp<First, each More>(_ first: First.Type, _ more: repeat (each More).Type) async throws {
-    try await warmUp(LookupRequest.all(first, repeat each more, reach: .mainActor))
+    var requests = [LookupRequest(first, .mainActor)]
+    repeat requests.append(LookupRequest(each more, .mainActor))
+    try await warmUp(requests)
   }
 
   /// Makes the dependencies with the given keys on the main actor, where their types need not be `Sendable`. In all
   /// other respects, this form does the same as the one for `Sendable` types.
   @preconcurrency @MainActor
   public func warmUp<First, each More>(_ first: UDIKey<First>, _ more: repeat UDIKey<each More>) async throws {
-    try await warmUp(LookupRequest.all(first, repeat each more, reach: .mainActor))
+    var requests = [LookupRequest(First.self, .mainActor, named: first.name)]
+    repeat requests.append(LookupRequest((each More).self, .mainActor, named: (each more).name))
+    try await warmUp(requests)
   }
 
   private func warmUp(_ requests: [LookupRequest]) async throws {

@@ -39,8 +39,9 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let requests = LookupRequest.all(
-      type, repeat each more, reach: .anywhere, search: search, at: UDICallSite(fileID, line))
+    let site = UDICallSite(fileID, line)
+    var requests = [LookupRequest(type, .anywhere, search: search, at: site)]
+    repeat requests.append(LookupRequest(each more, .anywhere, search: search, at: site))
     return try await _origin.whileAvailable(requests, operation)
   }
 
@@ -62,8 +63,10 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line,
     _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
-    let requests = LookupRequest.all(
-      key, repeat each more, reach: .anywhere, search: search, at: UDICallSite(fileID, line))
+    let site = UDICallSite(fileID, line)
+    var requests = [LookupRequest(First.self, .anywhere, named: key.name, search: search, at: site)]
+    repeat requests.append(
+      LookupRequest((each More).self, .anywhere, named: (each more).name, search: search, at: site))
     return try await _origin.whileAvailable(requests, operation)
   }
 }

@@ -122,28 +122,54 @@ import TreeModel
     #expect(Empty.installed.withLock { [$0.removeValue(forKey: context), $0.removeValue(forKey: child)] } == [1, 1])
   }
 
-  /// Its values differ, and `==` is never called.
   struct Numbered: UDIModule, Hashable {
     let number: Int
     let installed: Locked<[Int]>
-    let compared: Tally
-    static func == (left: Numbered, right: Numbered) -> Bool {
-      left.compared.add()
-      return left.number == right.number
-    }
-    func hash(into hasher: inout Hasher) { compared.add() }
+    static func == (left: Numbered, right: Numbered) -> Bool { left.number == right.number }
+    func hash(into hasher: inout Hasher) { hasher.combine(number) }
     func register(in context: UDIContext) { installed.withLock { $0.append(number) } }
   }
 
   /// The form of `install` makes no difference either.
-  @MainActor @Test(arguments: [false, true]) func valuesOfOneTypeAreOneModule(_ isSendableFirst: Bool) {
-    let (installed, compared) = (Locked<[Int]>([]), Tally())
-    func module(_ number: Int) -> Numbered { Numbered(number: number, installed: installed, compared: compared) }
+  @MainActor @Test(arguments: [false, true]) func equalModulesAreInstalledOnce(_ isSendableFirst: Bool) {
+    let installed = Locked<[Int]>([])
+    func module(_ number: Int) -> Numbered { Numbered(number: number, installed: installed) }
     let other: any UDIModule = module(1)
     if isSendableFirst { context.install(module(1)) } else { context.install(other) }
     context.install(module(2), module(1))
-    context.install(other)
-    #expect(installed.withLock { $0 } == [1] && compared.count == 0)
+    context.install(other, module(2), module(3))
+    #expect(installed.withLock { $0 } == [1, 2, 3])
+  }
+
+  /// A user's `==` may use the tree.
+  struct Curious: UDIModule, Hashable {
+    let context: UDIContext
+    static func == (left: Curious, right: Curious) -> Bool { left.context.children == right.context.children }
+    func hash(into hasher: inout Hasher) {}
+    func register(in context: UDIContext) { _ = try? context.makeChild(tag: "made") }
+  }
+
+  @Test func whileModulesAreComparedNoLockIsHeld() {
+    context.install(Curious(context: context), Curious(context: context))
+    #expect(context.children.map(\.tag) == ["made"])
+  }
+
+  struct Incomparable: UDIModule {
+    let name: String
+    func register(in context: UDIContext) {
+      context.register((any Alpha).self, named: UDIName(name), replaces: true) { Made() }
+    }
+  }
+
+  /// Nothing says that two of them are the same.
+  @Test func modulesThatCannotBeComparedAreInstalledEachTime() {
+    context.install(Incomparable(name: "a"), Incomparable(name: "b"))
+    let made = ["a", "b"].map {
+      context.registrations(of: (any Alpha).self).map(\.key).contains(UDIKey(named: UDIName($0)))
+    }
+    #expect(made == [true, true])
+    for _ in 0..<100 { context.install(Incomparable(name: "a")) }
+    #expect(context.change { node, _ in node.treeLocked.extras?.modules.count ?? 0 } <= 1)
   }
 
   enum Variant: UDIModule {
@@ -152,9 +178,9 @@ import TreeModel
     func register(in context: UDIContext) { Self.installed.withLock { $0[context, default: []].append(self) } }
   }
 
-  @Test func theCasesOfAnEnumAreOneModule() {
-    context.install(Variant.second, Variant.first)
-    #expect(Variant.installed.withLock { $0.removeValue(forKey: context) ?? [] } == [.second])
+  @Test func theCasesOfAnEnumAreModulesOfTheirOwn() {
+    context.install(Variant.second, Variant.first, Variant.second)
+    #expect(Variant.installed.withLock { $0.removeValue(forKey: context) ?? [] } == [.second, .first])
   }
 
   final class Instance: UDIModule, Sendable {
@@ -224,9 +250,11 @@ import TreeModel
   // MARK: Threads
 
   /// Takes its time.
-  struct Slow: UDIModule {
+  struct Slow: UDIModule, Hashable {
     let installed: Tally
     let meeting: Meeting
+    static func == (left: Slow, right: Slow) -> Bool { left.installed === right.installed }
+    func hash(into hasher: inout Hasher) {}
     func register(in context: UDIContext) {
       meeting.arrive()
       context.register((any Alpha).self, lifetime: .context) { Made() }

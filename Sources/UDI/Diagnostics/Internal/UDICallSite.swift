@@ -1,5 +1,5 @@
 /// The place in the source where a verb was called or a linked property was declared. For the library only.
-@safe
+@_documentation(visibility: internal) @safe
 public struct UDICallSite: Sendable {
   // The pointer leads to the program's constants. The text of a `#fileID` ends with a zero byte and is never freed.
   @usableFromInline nonisolated(unsafe) let start: UnsafePointer<UInt8>

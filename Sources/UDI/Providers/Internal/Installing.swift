@@ -1,13 +1,13 @@
 /// A module that is installed in a context, or is being installed.
-///
-/// A module that is a class instance is recognised by its identity, and is held only weakly. Any other module is
-/// recognised by its type.
 final class InstalledModule: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
-  /// The module's type or, if the module is a class instance, the instance.
-  fileprivate let id: ObjectIdentifier
+  fileprivate let moduleType: Any.Type
+  /// The module, if it is a class instance.
   private weak let instance: AnyObject?
   private let isInstance: Bool
+  /// The module, if it is a value that can be compared.
+  private let value: ActorOwned<AnyHashable>?
+  private let hasProperties: Bool
   /// Where the module may be used.
   private let reach: UDIReach
   /// The creation that other threads wait for while a thread installs the module.
@@ -16,17 +16,29 @@ final class InstalledModule: @unchecked Sendable {
   fileprivate var defaultLifetime: UDILifetime?
 
   init(_ module: any UDIModule, _ reach: UDIReach) {
-    let type = type(of: module as Any)
+    func size<Module>(of: Module) -> Int { MemoryLayout<Module>.size }
+    let type = Swift.type(of: module as Any)
+    moduleType = type
     isInstance = type is AnyClass
     instance = isInstance ? module as AnyObject : nil
-    id = isInstance ? ObjectIdentifier(module as AnyObject) : ObjectIdentifier(type)
+    let comparable = isInstance ? nil : module as? any Hashable
+    value = comparable.map { ActorOwned(AnyHashable($0), by: reach == .mainActor ? MainActor.shared : nil) }
+    hasProperties = size(of: module) > 0
     self.reach = reach
   }
 
-  /// Whether the module was a class instance that has been released, so that another one can have its address. Called
-  /// under the tree lock.
+  /// Whether another module of the type is the same one. Call this on the modules' actor, and under no lock: it calls
+  /// the user's `==`.
+  fileprivate func isSame(as other: InstalledModule) -> Bool {
+    if isInstance { return instance === other.instance }
+    if let value, let other = other.value { return value.value == other.value }
+    return !hasProperties
+  }
+
+  /// Whether no later module can be the same one. That is so for a class instance that has been released, even if
+  /// another one gets its address. Called under the tree lock.
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
-    guard isInstance else { return false }
+    guard isInstance else { return hasProperties && value == nil && creation == nil }
     guard let instance else { return true }
     garbage.add(instance, reach)
     return false
@@ -44,32 +56,46 @@ extension UDIContext {
     // A change of its own: it may release modules, and what their `deinit` does must come before this thread waits.
     change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
-    var waiting: (creation: Creation, number: UInt64)?
-    let isNew = change { node, garbage in
-      if node.treeLocked.state.isEnding {
-        node.reportClosed("install", of: describeType(type(of: module)), at: UDICallSite("", 0), &garbage)
-        return false
-      }
-      let extras = node.treeLocked.ensureExtras()
-      if let present = extras.modules.first(where: { $0.id == new.id }) {
-        if let creation = present.creation, let number = try? creation.enter(.thread(thread)) {
-          waiting = (creation, number)
-        }
-        return false
-      }
-      let creation = Creation(on: thread)
-      creation.begin(nil)
-      new.creation = creation
-      extras.modules.append(new)
-      return true
+    var others: [InstalledModule] = []
+    while let present = begin(new, beside: others, on: thread) {
+      if present === new { break }
+      others.append(present)
+      guard present.isSame(as: new) else { continue }
+      let waiting = Tree.change { _ in present.creation.map { ($0, try? $0.enter(.thread(thread))) } }
+      if let (creation, number) = waiting, let number { creation.block(number) }
+      return
     }
-    if let waiting { waiting.creation.block(waiting.number) }
-    guard isNew else { return }
+    guard Tree.change({ _ in new.creation != nil }) else { return }
     module.register(in: self)
     change { _, garbage in
       guard let creation = new.creation.take() else { return }
       creation.end(.undecided)
       garbage.add(creation)
+    }
+  }
+
+  /// Notes that a thread begins to install a module.
+  ///
+  /// - Parameter others: Modules of the type that have turned out to be different.
+  /// - Returns: A further module of the type, which may be the same; the new one, if there is none, so that the
+  ///   installation has begun; nil if the context is closed or being closed.
+  private func begin(
+    _ new: InstalledModule, beside others: [InstalledModule], on thread: Unretained<Resolution>
+  ) -> InstalledModule? {
+    change { node, garbage in
+      if node.treeLocked.state.isEnding {
+        node.reportClosed("install", of: describeType(new.moduleType), at: UDICallSite("", 0), &garbage)
+        return nil
+      }
+      let extras = node.treeLocked.ensureExtras()
+      for module in extras.modules where module.moduleType == new.moduleType {
+        if !others.contains(where: { $0 === module }) { return module }
+      }
+      let creation = Creation(on: thread)
+      creation.begin(nil)
+      new.creation = creation
+      extras.modules.append(new)
+      return new
     }
   }
 }

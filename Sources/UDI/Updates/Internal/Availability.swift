@@ -61,22 +61,16 @@ final class Availability: @unchecked Sendable {
   private func follow(_ index: Int) async {
     let consumer = Consumer(context, requests[index])
     while let next = await consumer.watcher.next() {
-      note(next.first.map(keep), at: index)
+      // The old value must not be released while the lock is held, because releasing it might run user code.
+      var found = next.first.map(keep)
+      Tree.change { _ in
+        swap(&self.found[index], &found)
+        number += 1
+        changes.wakeForChange()
+      }
     }
     // The context is closed or gone. (Or the task is cancelled; then the outcome does not matter.)
     end(with: .failure(ProviderFailure.nothing))
-  }
-
-  /// Notes what a lookup has found.
-  @inline(never)
-  private func note(_ new: Found?, at index: Int) {
-    // The old value must not be released while the lock is held, because releasing it might run user code.
-    var found = new
-    Tree.change { _ in
-      swap(&self.found[index], &found)
-      number += 1
-      changes.wakeForChange()
-    }
   }
 
   /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other

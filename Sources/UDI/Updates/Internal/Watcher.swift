@@ -152,12 +152,9 @@ extension Watcher {
   func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
     Task {
       if limit > .zero { try? await clock.sleep(for: limit) }
-      expire()
+      Tree.change { _ in stop() }
     }
   }
-
-  @inline(never)
-  private func expire() { Tree.change { _ in stop() } }
 }
 
 extension Activity {

@@ -30,26 +30,6 @@ struct LookupRequest: Sendable {
 }
 
 extension LookupRequest {
-  /// Returns a request for each type. A type may be in a variable: then it may be a subclass of the static one.
-  static func all<each Dependency>(
-    _ types: repeat (each Dependency).Type, reach: UDIReach, search: UDISearch? = nil,
-    at site: UDICallSite = UDICallSite("", 0)
-  ) -> [LookupRequest] {
-    var all: [LookupRequest] = []
-    repeat all.append(LookupRequest(each types, reach, search: search, at: site))
-    return all
-  }
-
-  /// Returns a request for each key.
-  static func all<each Dependency>(
-    _ keys: repeat UDIKey<each Dependency>, reach: UDIReach, search: UDISearch? = nil,
-    at site: UDICallSite = UDICallSite("", 0)
-  ) -> [LookupRequest] {
-    var all: [LookupRequest] = []
-    repeat all.append(LookupRequest((each Dependency).self, reach, named: (each keys).name, search: search, at: site))
-    return all
-  }
-
   var key: KeyIdentity { TypeToken.of(type).key(named: name) }
   /// The type and the name, for messages.
   @inline(never)

@@ -169,22 +169,19 @@ final class Closing: Activity, @unchecked Sendable {
     // Detached, like the other timer: it may end a moment after the run, and a task keeps its task-local values alive.
     let timer = Task.detached { [self] in
       if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
-      if let number { leave(number) } else { leaveWhatIsAwaited(limit) }
+      if let number { return leave(number) }
+      let awaitedNow = Tree.change { _ -> (activity: Activity, number: UInt64)? in
+        if rest != nil { return nil }
+        rest = (limit.time / 10, limit.clock)
+        return self.awaitedNow
+      }
+      if let awaitedNow { awaitedNow.activity.leave(awaitedNow.number) }
     }
     let isOver = Tree.change { _ in
       if !hasEnded { timers.append(timer) }
       return hasEnded
     }
     if isOver { timer.cancel() }
-  }
-
-  private func leaveWhatIsAwaited(_ limit: Limit) {
-    let awaitedNow = Tree.change { _ -> (activity: Activity, number: UInt64)? in
-      if rest != nil { return nil }
-      rest = (limit.time / 10, limit.clock)
-      return self.awaitedNow
-    }
-    if let awaitedNow { awaitedNow.activity.leave(awaitedNow.number) }
   }
 
   // MARK: - The task

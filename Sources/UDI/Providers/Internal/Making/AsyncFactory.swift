@@ -39,11 +39,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let (isWanted, completes) =
       !instance.isBox && UDIAttachment.exists(for: instance.object)
       ? await attachAndKeep(instance, demand.context, for: place, on: isolation.actor) : keep(instance, for: place)
-    if completes, let actor = Tree.change({ _ in extras?.completion?.isolation.actor }) {
-      await complete(instance, for: demand.context, on: actor)
-    } else if completes {
-      complete(instance, for: demand.context)
-    }
+    if completes { await complete(instance, for: demand.context, on: completionActor) }
     if !isWanted {
       await close(instance, path: demand.context.fullPath)
     } else if runsInstances, let (keeper, creation) = place {

@@ -60,21 +60,15 @@ struct Demand: Sendable {
     for (entry, object) in context.withNode({ $0.allDependencies(request, ofAnyName: true) }).reversed() {
       if let object {
         all.append(Instance(object: object, form: .none, isBox: false))
-      } else if (entry as? Provider)?.wanted == nil, let one = try await obtain(oneOfAll: entry) {
-        all.append(one)
+      } else if (entry as? Provider)?.wanted == nil {
+        let request = LookupRequest(
+          request.type, request.reach, named: entry.key.name, search: request.search, at: request.site)
+        do {
+          if let made = try await Demand(context: context, request: request).obtain(entry: entry) { all.append(made) }
+        } catch let missing as UDILinkError where missing.isAbsence {}
       }
     }
     return all
-  }
-
-  @inline(never)
-  nonisolated(nonsending) private func obtain(oneOfAll entry: Entry) async throws -> Instance? {
-    let request = LookupRequest(
-      request.type, request.reach, named: entry.key.name, search: request.search, at: request.site)
-    do { return try await Demand(context: context, request: request).obtain(entry: entry) } catch {
-      guard let missing = error as? UDILinkError, missing.isAbsence else { throw error }
-      return nil
-    }
   }
 
   /// Has a provider take or make the instance: steps 3 to 5.
@@ -162,20 +156,15 @@ struct Demand: Sendable {
     _ types: [Any.Type], _ reach: UDIReach, on actor: isolated (any Actor)?
   ) async throws -> [OwnedInstance?] {
     var instances: [OwnedInstance?] = []
-    for type in types { instances.append(try await parameter(type, reach, position: instances.count + 1)) }
-    return instances
-  }
-
-  @inline(never)
-  nonisolated(nonsending) private func parameter(
-    _ type: Any.Type, _ reach: UDIReach, position: Int
-  ) async throws -> OwnedInstance? {
-    let wrapped = wrappedType(of: type)
-    let request = LookupRequest(wrapped ?? type, reach)
-    let parameter = Demand(context: context, request: request, graph: graph, warmUp: warmUp, look: look)
-    do { return OwnedInstance(try await parameter.obtain(), reach) } catch let missing as UDILinkError {
-      guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: position) }
-      return nil
+    for type in types {
+      let wrapped = wrappedType(of: type)
+      let parameter = Demand(
+        context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, look: look)
+      do { instances.append(OwnedInstance(try await parameter.obtain(), reach)) } catch let missing as UDILinkError {
+        guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
+        instances.append(nil)
+      }
     }
+    return instances
   }
 }

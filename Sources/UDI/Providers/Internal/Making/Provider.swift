@@ -67,6 +67,9 @@ package class Provider: Entry, @unchecked Sendable {
       self.isolation = isolation
       self.wanted = wanted
     }
+
+    /// Whether the factory's own actor is the one on which this code runs; nil if it has none.
+    var isHere: Bool? { isolation.actor == nil ? nil : isolation.isHere }
   }
 
   /// Properties that can change and that only a few providers need. Guarded by the tree lock once the provider has
@@ -155,10 +158,10 @@ package class Provider: Entry, @unchecked Sendable {
   final var isolation: Isolation {
     if !isIsolated { return .anywhere }
     if let own = fixedExtras?.isolation, own.actor != nil { return own }
-    return Tree.change { _ in extras?.completion?.isolation } ?? .anywhere
+    return Tree.change { _ in extras?.completion }?.isolation ?? .anywhere
   }
   /// Whether the factory may run here.
-  final var mayRunHere: Bool { !isIsolated || isolation.isHere }
+  final var mayRunHere: Bool { !isIsolated || fixedExtras?.isHere ?? isolation.isHere }
   /// The types of the factory's arguments, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { fixedExtras?.wanted }
 
@@ -240,6 +243,7 @@ extension Provider {
   final func complete(_ instance: Instance, for context: UDIContext, on actor: isolated (any Actor)?) {
     complete(instance, for: context)
   }
+  final var completionActor: (any Actor)? { Tree.change { _ in extras?.completion }?.isolation.actor }
 
   /// Sets the completion, and calls it for what is kept already: by this provider, or for scopes.
   final func setCompletion(_ completion: Completion, at site: UDICallSite) {
@@ -254,13 +258,12 @@ extension Provider {
         keeper.allKept.compactMap { instance in keeper.node?.context.map { (instance, $0, keeper) } }
       }
     }
-    let actor = completion.isolation.actor
     for (instance, context, keeper) in kept {
       if completion.isolation.isHere {
         Resolution.current.object.complete(instance, of: self, in: keeper, for: context)
       } else {
         let owned = OwnedInstance(instance, reach)
-        Task { await complete(owned.value, for: context, on: actor) }
+        Task { await complete(owned.value, for: context, on: completionActor) }
       }
     }
   }
