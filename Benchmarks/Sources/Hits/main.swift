@@ -64,7 +64,8 @@ case "object": repeating { member.linkInLine((any Service).self) === host }
 case "object-owned": repeating { member.linkInLine((any Owned).self) === owned }
 case "require": repeating { (try? context.require((any Service).self)) === host }
 case "object-require": repeating { (try? member.require((any Service).self)) === host }
-case "owned-object": repeating { ownedMember.linkInLine((any Service).self) === host }
+// Not `=== host`: in this one place the compiler calls the operator, which takes 14 instructions, instead of inlining it.
+case "owned-object": repeating { ownedMember.linkInLine((any Service).self) != nil }
 case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
 case "object-key": repeating { member.link(key) === host }
 case "wrapper": readInLine(count, in: context, host)

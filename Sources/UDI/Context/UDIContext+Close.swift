@@ -6,7 +6,7 @@ extension UDIContext {
   /// ```swift
   /// context.register((any Store).self, lifetime: .context) {
   ///   try Database()
-  /// } onClose: { store in
+  /// }.onClose { store in
   ///   try await store.shutDown()
   /// }
   /// // ...

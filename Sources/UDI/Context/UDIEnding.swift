@@ -4,7 +4,7 @@
 /// ```swift
 /// scope.register(Transaction.self, lifetime: .context) {
 ///   try await Transaction.begin()
-/// } onClose: { transaction in
+/// }.onClose { transaction in
 ///   if case .returned = UDIEnding.current { return }
 ///   await transaction.rollBack()
 /// }

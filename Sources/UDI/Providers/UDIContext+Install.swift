@@ -2,8 +2,9 @@
 extension UDIContext {
   /// Installs modules, one after the other: calls each module's `register`.
   ///
-  /// Equal modules are installed only once in a context. A module without stored properties equals every other one of
-  /// its type, a `Hashable` one its equals, and an instance of a class itself. All others are installed each time. If a
+  /// Equal modules are installed only once in a context. An instance of a class equals only itself. Of values, one that
+  /// is `Hashable` equals its equals, and one without stored properties every other one of its type. All others are
+  /// installed each time, so they must not install one another in a circle. The context holds the `Hashable` ones. If a
   /// module is already installed, nothing happens. If another thread is installing it, this thread waits until the
   /// installation is done, unless that thread is itself waiting for this one.
   ///

@@ -41,7 +41,7 @@ extension UDIContext {
   ///     search, so that no instance is made from dependencies below. If the factory returns nil, `link` returns nil,
   ///     and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports the
   ///     error, and `require` throws it.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration. Call `onCreate`, `onClose`, `implements` and so on on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(

@@ -112,7 +112,7 @@ public struct UDILifetime: Sendable {
   /// ```swift
   /// root.register((any Transaction).self, lifetime: .scope) { context in
   ///   try Transaction(on: context.require((any Database).self))
-  /// } onClose: { transaction in
+  /// }.onClose { transaction in
   ///   try await transaction.commit()
   /// }
   /// try await root.withScope(tag: "request") { scope in
@@ -199,7 +199,7 @@ extension UDILifetime: CustomStringConvertible {
 /// the reset. The storage does not keep that one.
 ///
 /// A storage may let go of an instance at any time, so the context does not own what is in it, and does not close it:
-/// `register` stops the program if it is given `onClose` and a lifetime with a storage of your own.
+/// calling `onClose` on such a registration stops the program.
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that is kept.
   ///

@@ -7,9 +7,11 @@ extension UDIRegistration where Dependency: Sendable {
   ///   .onClose { database in await database.disconnect() }
   /// ```
   ///
-  /// This holds for instances that exist already, too. The order is that of ``UDIContext/close()``. If an instance is
-  /// released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset does not release
-  /// what `provide` was given.)
+  /// This holds for instances that exist already, too. Of those, it may not be known who helped to make what: then the
+  /// registrations alone give the order in which they are closed. See ``UDIContext/close()``.
+  ///
+  /// If an instance is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset
+  /// does not release what `provide` was given.)
   ///
   /// - Parameters:
   ///   - fileID: The caller's file, for diagnosis.
@@ -19,7 +21,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// - Returns: The same registration, for chaining.
   /// - Precondition: This is the registration of a provider under a lifetime by which a context owns the instances: not
   ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own. It has no other `onClose`.
-  /// - Complexity: O(1); under ``UDILifetime/scope``, O(contexts in the tree), if a scope has asked for an instance.
+  /// - Complexity: O(instances that are kept); under ``UDILifetime/scope``, also O(contexts in the tree).
   @discardableResult
   public func onClose(
     fileID: StaticString = #fileID, line: UInt = #line,
@@ -41,19 +43,20 @@ extension UDIRegistration {
   }
 
   private func closing(_ body: Closer.Body, at site: UDICallSite) -> UDIRegistration {
-    changeClosers("onClose", at: site) {
+    _ = changeClosers("onClose", at: site) {
       if $0.close != nil { fatalError("\(site.fileID):\(site.line): `onClose` was called twice.") }
       $0.close = body
     }
+    return self
   }
 
   /// Changes what is done with the provider's instances when they are closed, also with those that exist already.
-  func changeClosers(_ verb: String, at site: UDICallSite, _ change: (Closer) -> Void) -> UDIRegistration {
-    if let provider = provider(for: verb, at: site) {
-      provider.checkOwnership(verb, at: site)
-      provider.changeClosers(verb, change)
-    }
-    return self
+  ///
+  /// - Returns: What keeps them.
+  func changeClosers(_ verb: String, at site: UDICallSite, _ change: (Closer) -> Void) -> [Provider] {
+    guard let provider = provider(for: verb, at: site) else { return [] }
+    provider.checkOwnership(verb, at: site)
+    return provider.changeClosers(verb, change)
   }
 
   /// The provider that makes the instances; nil if the caller may not use them, which has been reported.
@@ -68,13 +71,12 @@ extension UDIRegistration {
 }
 
 extension Provider {
-  fileprivate final func changeClosers(_ verb: String, _ change: (Closer) -> Void) {
-    let keepers = Tree.change { garbage -> [Provider] in
+  fileprivate final func changeClosers(_ verb: String, _ change: (Closer) -> Void) -> [Provider] {
+    Tree.change { garbage in
       let keepers = openKeepers(verb, &garbage) ?? []
       for keeper in keepers { keeper.changeCloser(change, &garbage) }
       return keepers
     }
-    for keeper in keepers { keeper.beginOperations() }
   }
 
   private final func changeCloser(_ change: (Closer) -> Void, _ garbage: inout Garbage) {

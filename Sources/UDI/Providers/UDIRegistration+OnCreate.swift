@@ -1,6 +1,6 @@
 /// What happens when an instance has been made, and what describes a registration.
 extension UDIRegistration where Dependency: Sendable {
-  /// Has a closure called with each instance that has been made, and with the context that its factory was given.
+  /// Has a closure called with each new instance, and with the context that its factory was given.
   ///
   /// ```swift
   /// context.register(Parent.self, lifetime: .context) { Parent() }
@@ -9,8 +9,9 @@ extension UDIRegistration where Dependency: Sendable {
   ///
   /// The closure is called at the end of the outermost link, when everything that the link made can be looked up. Use
   /// it to make two objects refer to each other. If the instance is kept, other threads may get it before this call.
-  /// The closure of an asynchronous factory is called before any waiting task gets the instance. Instances that are
-  /// kept already get the call, too: at once, or at the end of the link that is under way.
+  /// With an asynchronous factory, it is called before any waiting task gets the instance. Instances that a context or
+  /// `.weak` keeps already are told, too: at once, or at the end of the link that is under way, or, if the closure
+  /// belongs to an actor, in a task on that actor.
   ///
   /// - Parameters:
   ///   - isolation: The actor in whose code this call is written: see `register`.
@@ -20,13 +21,14 @@ extension UDIRegistration where Dependency: Sendable {
   /// - Returns: The same registration, for chaining.
   /// - Precondition: This is the registration of a provider. If both its synchronous factory and the closure belong to
   ///   actors, they belong to the same actor. It has no other `onCreate`.
-  /// - Complexity: O(1); under ``UDILifetime/scope``, O(contexts in the tree), if a scope has asked for an instance.
+  /// - Complexity: O(instances that are kept); under ``UDILifetime/scope``, also O(contexts in the tree).
   @discardableResult
   public func onCreate(
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ created: @escaping @Sendable @isolated(any) (UDIContext, Dependency) -> Void
   ) -> UDIRegistration {
-    completing(created, in: isolation, at: UDICallSite(fileID, line))
+    let site = UDICallSite(fileID, line)
+    return completing(created, .of(created.isolation, in: isolation, at: site), at: site)
   }
 }
 
@@ -37,7 +39,8 @@ extension UDIRegistration {
     isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     _ created: @escaping @isolated(any) (UDIContext, Dependency) -> Void
   ) -> UDIRegistration {
-    completing(created, in: isolation, at: UDICallSite(fileID, line))
+    let site = UDICallSite(fileID, line)
+    return completing(created, .onMainActor(created.isolation, at: site), at: site)
   }
 
   /// Sets the metadata of the registration: any value by which it can be found, see
@@ -45,27 +48,28 @@ extension UDIRegistration {
   ///
   /// - Parameter value: The metadata.
   /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider.
   @discardableResult
   public func metadata(_ value: any Sendable) -> UDIRegistration {
-    (entry as? Provider)?.setMetadata(value)
+    guard let provider = entry as? Provider else {
+      fatalError("`metadata` was called on a binding, of \(key). `bind` takes metadata as an argument.")
+    }
+    provider.setMetadata(value)
     return self
   }
 
   private func completing(
-    _ created: @escaping @isolated(any) (UDIContext, Dependency) -> Void, in caller: (any Actor)?, at site: UDICallSite
+    _ created: @escaping @isolated(any) (UDIContext, Dependency) -> Void, _ isolation: Isolation, at site: UDICallSite
   ) -> UDIRegistration {
     guard let provider = provider(for: "onCreate", at: site) else { return self }
+    // A synchronous factory and the closure are called in the same place.
     let factory = provider.isAsynchronous ? nil : provider.isolation.actor
-    let isolation =
-      provider.reach == .mainActor
-      ? Isolation.onMainActor(created.isolation, at: site)
-      : Isolation.of(created.isolation, factory, in: caller, at: site)
+    let isolation = Isolation.of(isolation.actor, factory, in: nil, at: site)
     let plain = IsolatedFunction(created).isolationErased
     let function = { (context: UDIContext, instance: Instance) -> Void in
       if let dependency = instance.value(as: Dependency.self, isExact: false) { try? plain(context, dependency) }
     }
-    let owned = ActorOwned(function, by: isolation.owner(provider.reach))
-    provider.setCompletion((isolation, owned), at: site)
+    provider.setCompletion((isolation, ActorOwned(function, by: isolation.owner(provider.reach))), at: site)
     return self
   }
 }

@@ -15,7 +15,7 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// The lifetime of the provider's instances; nil for a binding.
   public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
 
-  /// The metadata that was given with the registration.
+  /// The metadata that `metadata(_:)` has set, or that `bind` was given.
   public var metadata: (any Sendable)? { entry.metadata }
 
   /// The file of the call that made the registration, in the form of `#fileID`.

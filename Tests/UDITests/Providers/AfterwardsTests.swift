@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import UDI
@@ -108,7 +107,7 @@ private final class Panel {}
     let registration = context.register((any Part).self, lifetime: .scope) { Piece() }
     let scopes = try ["a", "b", "c"].map { try context.makeScope(tag: $0) }
     let first = scopes.prefix(2).compactMap { $0.link((any Part).self) }
-    let owners = Mutex<[String]>([])
+    let owners = Locked<[String]>([])
     registration.onCreate { scope, _ in owners.withLock { $0.append(scope.tag) } }.onClose { [closed] _ in closed.add()
     }
     #expect(owners.withLock { $0.sorted() } == ["a", "b"])
@@ -196,6 +195,66 @@ private final class Panel {}
     #expect(throws: UDILinkError.self) { try context.require((any Part).self) }
   }
 
+  /// The closure's actor is not where the factory is running already.
+  @Test func whatAThreadIsMakingMeanwhileForAnActor() async throws {
+    let (begun, goOn, told) = (Meeting(2), Meeting(2), Signal())
+    let registration = context.register((any Part).self, lifetime: .context) {
+      begun.arrive()
+      goOn.arrive()
+      return Piece()
+    }
+    let (context, created) = (context, created)
+    onThreads([
+      { #expect(context.link((any Part).self) != nil) },
+      {
+        begun.arrive()
+        registration.onCreate { @MainActor _, _ in
+          MainActor.assertIsolated()
+          created.add()
+          told.send()
+        }
+        goOn.arrive()
+      },
+    ])
+    await told.wait()
+    #expect(created.count == 1)
+  }
+
+  /// Its factory gives the same object again.
+  @Test func whatWasProvidedIsToldOnceAlsoIfAFreshOneIsWanted() {
+    let piece = Piece()
+    context.provide(piece, as: (any Part).self).onCreate { [created] _, _ in created.add() }
+    #expect(context.link((any Part).self, fresh: true) === piece && created.count == 1)
+  }
+
+  /// An operation begins with `running` or, after a warm-up that was cancelled, with the next one.
+  @Test func onlyRunningBeginsOperations() async throws {
+    let (begun, start) = (Tally(), Signal())
+    let warmingUp = Locked<Task<Void, any Error>?>(nil)
+    let registration = context.register((any Part).self, lifetime: .context) {
+      warmingUp.withLock { $0?.cancel() }
+      return Piece()
+    }.running { _ in
+      begun.add()
+      while !Task.isCancelled { await Task.yield() }
+    }
+    let context = context
+    let task = Task {
+      await start.wait()
+      try await context.warmUp()
+    }
+    warmingUp.withLock { $0 = task }
+    start.send()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    registration.onClose { [closed] _ in closed.add() }.onCreate { [created] _, _ in created.add() }
+    for _ in 0..<100 { await Task.yield() }
+    #expect(begun.count == 0)
+    try await context.warmUp()
+    while begun.count == 0 { await Task.yield() }
+    try await context.close()
+    #expect(begun.count == 1 && closed.count == 1 && created.count == 1)
+  }
+
   // MARK: Mistakes
 
   @Test(arguments: ["onClose", "onCreate"])
@@ -211,16 +270,20 @@ private final class Panel {}
     #expect(message.contains("`\(verb)` was called twice"), "\(message)")
   }
 
-  @Test(arguments: ["onClose", "onCreate"])
+  @Test(arguments: ["onClose", "onCreate", "metadata"])
   func onABinding(verb: String) async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [verb] in
       let (context, piece) = (UDIContext(tag: "context"), Piece())
       context.bind(piece, as: (any Part).self)
       let registration = context.registrations(of: (any Part).self)[0]
-      if verb == "onClose" { registration.onClose { _ in } } else { registration.onCreate { _, _ in } }
+      switch verb {
+      case "onClose": registration.onClose { _ in }
+      case "onCreate": registration.onCreate { _, _ in }
+      default: registration.metadata(1)
+      }
     }
     let message = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-    #expect(message.contains("`\(verb)` was called on a binding"), "\(message)")
+    #expect(message.contains("`\(verb)` was called on a"), "\(message)")
   }
 
   /// What stays because something else was there has nothing to close.

@@ -63,7 +63,7 @@ extension Survey {
       return .argumentsNotHashable(typeNames(others.map { type(of: $0) }))
     }
     if provider.isAsynchronous { return .asynchronous(found.place.finding.failure) }
-    let isolation = provider.isolation
+    let isolation = provider.isIsolated ? provider.isolation : provider.maker.isolation
     // A lookup for a type that is not `Sendable` runs on the main actor, wherever this method runs.
     let mayRun = reach == .mainActor ? isolation.actor == nil || isolation.isMainActor : isolation.isHere
     if !mayRun { return .isolatedElsewhere(isolation.name) }

@@ -5,7 +5,7 @@ final class InstalledModule: @unchecked Sendable {
   /// The module, if it is a class instance.
   private weak let instance: AnyObject?
   private let isInstance: Bool
-  /// The module, if it is a value that can be compared.
+  /// The module, if it is a value that is `Hashable`.
   private let value: ActorOwned<AnyHashable>?
   private let hasProperties: Bool
   /// Where the module may be used.
@@ -71,6 +71,7 @@ extension UDIContext {
       guard let creation = new.creation.take() else { return }
       creation.end(.undecided)
       garbage.add(creation)
+      if let lifetime = new.defaultLifetime.take() { garbage.add(lifetime.kind) }
     }
   }
 

@@ -19,8 +19,9 @@ package final class Closer: @unchecked Sendable {
   var isClosing = false
   /// Whether a warm-up that was cancelled has left the operations of instances to the next one.
   var hasPutOffOperations = false
-  /// The reporter of the task that registered the provider. A `deinit` that belongs to the main actor hides task-local
-  /// values from what it releases. In a module with main-actor default isolation, that is each one that is not written.
+  /// The reporter of the task that has called `onClose` or `running` first. A `deinit` that belongs to the main actor
+  /// hides task-local values from what it releases. In a module with main-actor default isolation, each `deinit` that
+  /// nobody has written belongs there.
   let reporter: UDIReporter?
 
   init(_ reporter: UDIReporter? = .ofTask) { self.reporter = reporter }

@@ -146,7 +146,8 @@ final class Factory: Provider, @unchecked Sendable {
       if let creation {
         completes = keeper.keep(instance, of: creation, by: self)
       } else {
-        completes = hasCompletion
+        // What `provide` was given is the same object each time.
+        completes = hasCompletion && !isOfProvided
         if sharing == .graph, !isFresh { thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) } }
       }
       if completes || needs != nil || creation != nil && runsInstances {

@@ -109,8 +109,9 @@ final class Resolution {
   /// What is left to do for one new instance at the end of the outermost link.
   struct Completion {
     let provider: Provider
-    /// What keeps the instance; the provider itself if nothing does.
-    let keeper: Provider
+    /// What keeps the instance, and begins its operation; the provider itself if nothing keeps it; nil for an instance
+    /// that was made before.
+    let keeper: Provider?
     /// Whether the provider's completion is called.
     let completes: Bool
     let instance: Instance
@@ -233,9 +234,9 @@ extension Resolution {
   /// - Parameters:
   ///   - completes: Whether the completion is called.
   ///   - needs: The attachment of the instance, if it was attached and requires something.
-  ///   - keeper: What keeps the instance; the provider itself if nothing does.
+  ///   - keeper: What keeps the instance; the provider itself if nothing does; nil if it was made before.
   func atEnd(
-    completes: Bool, _ instance: Instance, _ needs: UDIAttachment?, of provider: Provider, in keeper: Provider,
+    completes: Bool, _ instance: Instance, _ needs: UDIAttachment?, of provider: Provider, in keeper: Provider?,
     for context: UDIContext, with arguments: Arguments?
   ) {
     unsafe hasRemains = true
@@ -246,8 +247,8 @@ extension Resolution {
   }
 
   /// Has the completion called for an instance that was made before: now, or at the end of the outermost link.
-  func complete(_ instance: Instance, of provider: Provider, in keeper: Provider, for context: UDIContext) {
-    atEnd(completes: true, instance, nil, of: provider, in: keeper, for: context, with: nil)
+  func complete(_ instance: Instance, of provider: Provider, for context: UDIContext) {
+    atEnd(completes: true, instance, nil, of: provider, in: nil, for: context, with: nil)
     if unsafe frames.isEmpty { endOutermost() }
   }
 
@@ -290,7 +291,7 @@ extension Resolution {
         }
         if completion.completes { completion.provider.complete(completion.instance, for: completion.context) }
         let isCancelled = unsafe obtaining?.demand.warmUp != nil && Task.isCancelled
-        completion.keeper.beginOperations(of: completion.instance, isPutOff: isCancelled)
+        completion.keeper?.beginOperations(of: completion.instance, isPutOff: isCancelled)
       }
       complete(&called)
       unsafe frames.removeLast()
