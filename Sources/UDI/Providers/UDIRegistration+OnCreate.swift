@@ -14,7 +14,8 @@ extension UDIRegistration where Dependency: Sendable {
   /// belongs to an actor, in a task on that actor.
   ///
   /// - Parameters:
-  ///   - isolation: The actor in whose code this call is written: see `register`.
+  ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
+  ///     main actor's if this is called in main-actor code. To let it run anywhere, pass nil.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - created: The closure. If it belongs to an actor, a synchronous factory's instances are made there, too.

@@ -248,6 +248,9 @@ extension Provider {
   final func complete(_ instance: Instance, for context: UDIContext, on actor: isolated (any Actor)?) {
     Tree.change { _ in extras?.completion }?.function.value(context, instance)
   }
+
+  /// The actor that the completion belongs to; nil if it belongs to none, or if there is no completion. Do not read this
+  /// under the tree lock.
   final var completionActor: (any Actor)? { Tree.change { _ in extras?.completion }?.isolation.actor }
 
   /// Sets the completion, and calls it for what is kept already: by this provider, or for scopes.
@@ -270,7 +273,7 @@ extension Provider {
     for (instance, context) in kept { Resolution.current.object.complete(instance, of: self, for: context) }
   }
 
-  /// Sets the metadata.
+  /// Sets the metadata. The old value is released after the lock.
   final func setMetadata(_ value: any Sendable) {
     var old: (any Sendable)? = value
     Tree.change { _ in swap(&ensureExtras().metadata, &old) }
