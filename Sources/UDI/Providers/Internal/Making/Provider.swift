@@ -249,8 +249,7 @@ extension Provider {
     Tree.change { _ in extras?.completion }?.function.value(context, instance)
   }
 
-  /// The actor that the completion belongs to; nil if it belongs to none, or if there is no completion. Do not read this
-  /// under the tree lock.
+  /// The actor that the completion belongs to; nil if it belongs to none. Do not read this under the tree lock.
   final var completionActor: (any Actor)? { Tree.change { _ in extras?.completion }?.isolation.actor }
 
   /// Sets the completion, and calls it for what is kept already: by this provider, or for scopes.
