@@ -342,6 +342,19 @@ import Testing
     #expect(OnMain.strays.current == 0)
   }
 
+  /// A warm-up makes it, and nobody keeps it.
+  @Test func whatAWarmUpDropsDiesOnTheMainActor() async throws {
+    await MainActor.run {
+      _ = context.register(OnMain.self, lifetime: .weak) {
+        await Task.yield()
+        return OnMain()
+      }
+    }
+    for _ in 0..<20 { try await Task { @MainActor [context] in try await context.warmUp(OnMain.self) }.value }
+    await MainActor.run {}
+    #expect(OnMain.strays.current == 0)
+  }
+
   /// The only task that asks is cancelled, but the factory makes the instance nevertheless.
   @Test func whatIsMadeInVainDiesOnTheMainActor() async throws {
     for _ in 0..<20 {
