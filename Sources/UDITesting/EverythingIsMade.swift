@@ -22,9 +22,6 @@ import UDIInspector
 /// context, and says what was missing. If the context is closed, that is an issue, too, because nothing can be made
 /// there.
 ///
-/// An asynchronous factory that takes no arguments, and is registered without a lifetime, gets a warning: each lookup
-/// runs it anew, so two callers get two instances.
-///
 /// - Parameters:
 ///   - context: The context to begin at.
 ///   - sourceLocation: The place at which the issues are recorded.
@@ -44,20 +41,6 @@ public func expectEverythingIsMade(
     let known = Set(failures.map(\.keyText))
     failures += context.unmetNeeds().failures.filter { !known.contains($0.keyText) }
     for failure in failures { Issue.record("\(failure)", sourceLocation: sourceLocation) }
-    for provider in ([context] + context.descendants).flatMap(\.providers) where provider.hasNoLifetime {
-      Issue.record(
-        """
-        Each lookup of \(provider.key.description) runs its asynchronous factory anew, because its registration names \
-        no lifetime. If what is made should be shared, name `.scope` or `.context`; if not, `.unique`.
-        """, severity: .warning, sourceLocation: location(provider.site.fileID, provider.site.line))
-    }
-  }
-}
-
-extension Provider {
-  /// Whether a lifetime has probably been forgotten: what takes time to make is seldom meant for one lookup.
-  fileprivate var hasNoLifetime: Bool {
-    usesDefaultLifetime && isAsynchronous && sharing == .unique && argumentTypes.isEmpty
   }
 }
 

@@ -1,9 +1,15 @@
 /// Managing the providers of a context.
 extension UDIContext {
-  /// The lifetime of dependencies that are registered here without one. ``makeChild(tag:search:)`` passes it on to the
-  /// new child. If this default changes, children that exist already keep theirs.
+  /// The lifetime of what is registered here without one; ``UDILifetime/context`` if it has not been set. Contexts that
+  /// are made below take it over; those that exist already keep theirs.
+  ///
+  /// Factories that take arguments are ``UDILifetime/unique`` unless they name a lifetime, whatever this default is.
+  ///
+  /// ```swift
+  /// AppContext.defaultLifetime = .unique    // each lookup makes an instance of its own
+  /// ```
   public var defaultLifetime: UDILifetime {
-    get { change { node, _ in node.defaultLifetime ?? .unique } }
+    get { change { node, _ in node.defaultLifetime ?? .context } }
     set {
       change { node, garbage in
         if let old = node.defaultLifetime { garbage.add(old.kind) }

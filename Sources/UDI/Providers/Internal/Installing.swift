@@ -104,7 +104,7 @@ extension UDIContext {
 // MARK: - The default lifetime
 
 extension Node {
-  /// The lifetime of dependencies that are registered without one; nil means `.unique`. A thread that is installing a
+  /// The lifetime of dependencies that are registered without one; nil means `.context`. A thread that is installing a
   /// module has a default of its own here. Used under the tree lock.
   var defaultLifetime: UDILifetime? {
     get { installedHere?.defaultLifetime ?? treeLocked.extras?.defaultLifetime }

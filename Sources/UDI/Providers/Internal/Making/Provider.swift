@@ -19,8 +19,9 @@ package class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
-  /// The lifetime; nil means `.unique`. Constant once the provider has entered a context. The type is spelled
-  /// `Optional`, because a property that is declared with a question mark would be initialised twice.
+  /// The lifetime; nil means that none was named, and that the context has no default of its own. Constant once the
+  /// provider has entered a context. The type is spelled `Optional`, because a property that is declared with a question
+  /// mark would be initialised twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime.Kind>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
@@ -45,7 +46,6 @@ package class Provider: Entry, @unchecked Sendable {
   /// set, and then read, under the tree lock. For all other instances, it is read without a lock.
   private let completesInstances = Atomic<Bool>(false)
   final var hasCompletion: Bool { completesInstances.load(ordering: .relaxed) }
-  package let usesDefaultLifetime: Bool
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
   /// replace it without a report.
   @exclusivity(unchecked) private final var uncheckedIsOfSetUp = false
@@ -102,7 +102,6 @@ package class Provider: Entry, @unchecked Sendable {
     let token = TypeToken.inlined(request.type)
     madeType = request.type
     makesExactType = token.isExact
-    usesDefaultLifetime = request.lifetime == nil
     unsafe uncheckedLifetime = request.lifetime
     hasActor = Atomic(isolation.actor != nil)
     fixedExtras =
@@ -117,7 +116,6 @@ package class Provider: Entry, @unchecked Sendable {
   init(keepingFor original: __shared Provider) {
     makesExactType = original.makesExactType
     madeType = original.madeType
-    usesDefaultLifetime = false
     unsafe uncheckedLifetime = unsafe original.uncheckedLifetime
     hasActor = Atomic(original.isIsolated)
     fixedExtras = original.fixedExtras
@@ -222,7 +220,9 @@ package class Provider: Entry, @unchecked Sendable {
   final var runsInstances: Bool { hasOperation.load(ordering: .relaxed) }
   final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
   package final var id: UInt { unsafe uncheckedID }
-  final var lifetime: UDILifetime { unsafe uncheckedLifetime.map { UDILifetime($0) } ?? .unique }
+  final var lifetime: UDILifetime {
+    unsafe uncheckedLifetime.map { UDILifetime($0) } ?? (wanted == nil ? .context : .unique)
+  }
   package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
@@ -385,8 +385,9 @@ extension Provider {
       node.treeLocked.isBeingSetUp || UDIRecording.isOn && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
-    if usesDefaultLifetime, let standard = node.defaultLifetime { unsafe uncheckedLifetime = standard.kind }
-    if let chosen = unsafe uncheckedLifetime?.sharing { unsafe uncheckedSharing = kind == .scoped ? .strong : chosen }
+    if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }
+    let chosen = unsafe uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
+    unsafe uncheckedSharing = kind == .scoped ? .strong : chosen
     if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
