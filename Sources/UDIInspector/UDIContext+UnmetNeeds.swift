@@ -17,7 +17,8 @@ extension UDIContext {
   /// The properties of objects, such as those with `@Required`, are not checked: making the objects does that.
   ///
   /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
-  /// each scope below, or from the scope around; if there is neither, from a new scope, in which nothing is registered.
+  /// each scope below that would own it; if there is none, from a new scope, in which nothing is registered, and which
+  /// counts as one of each kind.
   /// If such an instance needs what only a scope is given, such as a request, make a scope with a sample of it. What is
   /// registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its context or, if it does not
   /// find what it needs there, from the scopes.
@@ -29,7 +30,7 @@ extension UDIContext {
   public func unmetNeeds() -> UDIUnmetNeeds {
     let check = NeedsCheck()
     for context in [self] + descendants { check.add(context) }
-    if isScope { check.addWhatScopesMake(for: self) }
+    for provider in providersOfScope where provider.maker === provider { check.check(provider, at: (self, false)) }
     return UDIUnmetNeeds(failures: check.failures, unchecked: check.unchecked)
   }
 }
@@ -61,7 +62,7 @@ extension UDIExplanation.Place: CustomStringConvertible {
 /// One run of `unmetNeeds`.
 private final class NeedsCheck {
   /// Where lookups begin: at a context, or in a new scope below it.
-  private typealias Place = (context: UDIContext, isInNewScope: Bool)
+  typealias Place = (context: UDIContext, isInNewScope: Bool)
 
   private(set) var failures: [UDIFailure] = []
   private(set) var unchecked: [UDIExplanation.Place] = []
@@ -72,36 +73,33 @@ private final class NeedsCheck {
 
   /// Checks what is registered in a context.
   func add(_ context: UDIContext) {
-    lazy var scopes = self.scopes(of: context)
     for provider in context.providers where provider.maker === provider {
       switch provider.sharing {
-      case .scope: for place in scopes { check(provider, at: place) }
+      case .scope: for place in scopes(of: context, owning: provider) { check(provider, at: place) }
       case .unique, .graph:
         let before = (failures, unchecked, checked)
         check(provider, at: (context, false))
         if failures.count == before.0.count { continue }
         (failures, unchecked, checked) = before
-        for place in scopes { check(provider, at: place) }
+        for place in scopes(of: context) { check(provider, at: place) }
       default: check(provider, at: (context, false))
       }
     }
   }
 
-  /// Checks what is registered above a scope, and made for each scope.
-  func addWhatScopesMake(for scope: UDIContext) {
-    for provider in scope.providersOfScopesAbove where provider.maker === provider {
-      check(provider, at: (scope, false))
-    }
-  }
-
   /// The places from which scopes look up what is registered in a context.
-  private func scopes(of context: UDIContext) -> [Place] {
-    let scopes = ([context] + context.descendants).filter(\.isScope)
+  ///
+  /// - Parameter provider: If there is one, only the scopes that own what it makes count.
+  private func scopes(of context: UDIContext, owning provider: Provider? = nil) -> [Place] {
+    let scopes = ([context] + context.descendants).filter { scope in
+      provider.map { $0.scope(for: scope) === scope } ?? scope.isScope
+    }
     if !scopes.isEmpty { return scopes.map { ($0, false) } }
-    return [context.nearestScope.map { ($0, false) } ?? (context, true)]
+    let isInScope = provider == nil && sequence(first: context, next: \.parent).contains(where: \.isScope)
+    return [(context, !isInScope)]
   }
 
-  private func check(_ provider: Provider, at place: Place) {
+  func check(_ provider: Provider, at place: Place) {
     let id = id(of: provider, at: place)
     guard checked.insert(id).inserted else { return }
     guard let types = provider.parameterTypes(in: place.context) else { return note(provider) }
@@ -131,10 +129,13 @@ private final class NeedsCheck {
     let next: Place? =
       switch provider.sharing {
       case .unique, .graph: place
-      case .scope: place.isInNewScope ? place : place.context.nearestScope.map { ($0, false) }
+      case .scope: place.isInNewScope ? place : provider.scope(for: place.context).map { ($0, false) }
       default: provider.context.map { ($0, false) }
       }
-    guard let next else { return provider.sharing == .scope ? .noScope : .notRegistered }
+    guard let next else {
+      return provider.sharing == .scope
+        ? place.context.change { node, _ in provider.obstacle(around: node) } : .notRegistered
+    }
     let id = id(of: provider, at: next)
     if let first = path.firstIndex(where: { $0.id == id }) {
       return .cycle((path[first...].map(\.provider) + [provider]).map(\.key.description))

@@ -6,8 +6,8 @@ import UDIInspector
 /// that cannot be made, or is not of a type that `implements` serves it as. Also fails the test for each property with
 /// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
 ///
-/// What is registered as `.scope` is made for each scope below. Where there is none, a scope is opened to try it, and
-/// closed. What is made for each lookup (`.unique`, `.graph`) may need something that only a scope has. What
+/// What is registered as `.scope` is made for each scope below. Where there is none of its kind, a scope is opened to try
+/// it, and closed. What is made for each lookup (`.unique`, `.graph`) may need something that only a scope has. What
 /// `unmetNeeds()` finds fails the test, too.
 ///
 /// ```swift
@@ -34,8 +34,10 @@ public func expectEverythingIsMade(
   }
   await withReporter(reporter) {
     var failures = await context.failures()
-    for context in context.contextsWithoutScope {
-      failures += await context.withScope(tag: "expectEverythingIsMade") { await $0.failures() }
+    for (context, kinds) in context.missingScopes {
+      for kind in kinds {
+        failures += await context.failures(inScopes: kinds.filter { $0 != kind } + [kind])
+      }
     }
     // What has been tried above has been reported, with the factories' own errors.
     let known = Set(failures.map(\.keyText))
@@ -45,16 +47,25 @@ public func expectEverythingIsMade(
 }
 
 extension UDIContext {
-  /// Those of this context and the contexts below in which something is registered for scopes, although there is no
-  /// scope around or below.
-  fileprivate var contextsWithoutScope: [UDIContext] {
-    ([self] + descendants).filter { context in
-      let branch = Array(sequence(first: context, next: \.parent)) + context.descendants
-      if branch.contains(where: \.isScope) { return false }
-      return context.change { node, garbage in
-        node.allEntries.contains { $0.described(&garbage).lifetime == UDILifetime.scope.name }
+  /// Of this context and the contexts below, those in which something is registered for scopes, although neither the
+  /// context nor any below is such a scope; each with the kinds that are missing.
+  fileprivate var missingScopes: [(context: UDIContext, kinds: [String])] {
+    ([self] + descendants).compactMap { context in
+      let branch = [context] + context.descendants
+      var kinds: [String] = []
+      for provider in context.providers where provider.sharing == .scope {
+        let kind = provider.scopeKind ?? "expectEverythingIsMade"
+        if kinds.contains(kind) || branch.contains(where: { provider.scope(for: $0) === $0 }) { continue }
+        kinds.append(kind)
       }
+      return kinds.isEmpty ? nil : (context, kinds)
     }
+  }
+
+  /// What cannot be made in a scope of the last kind, inside scopes of the others.
+  fileprivate func failures(inScopes kinds: [String]) async -> [UDIFailure] {
+    guard let kind = kinds.first else { return await failures() }
+    return await withScope(tag: kind) { await $0.failures(inScopes: Array(kinds.dropFirst())) }
   }
 
   fileprivate func failures() async -> [UDIFailure] {
@@ -67,7 +78,7 @@ extension UDIContext {
     }
     let failed = await failuresToMake(areAliases: false).filter {
       switch ($0.error as? UDILinkError)?.cause {
-      case .inScope, .noScope: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
+      case .inScope, .noScope, .scopeIsAbove: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
       default: true
       }
     }

@@ -14,15 +14,18 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
+  ///   - kind: The kind of the scope, which lifetimes name (``UDILifetime/scope(_:)``); by default `tag`, without a
+  ///     number. Give it where tags are ids.
   ///   - search: The direction of lookups from the scope; by default this context's.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
   /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context is closed or is being closed.
   /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
-  public func makeScope(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    do throws(UDITreeError) { return try makeChild(tag: tag, search: search, isScope: true) } catch {
+  public func makeScope(tag: String, kind: String? = nil, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
+    do throws(UDITreeError) { return try makeChild(tag: tag, search: search, scopeKind: kind ?? tag) } catch {
       guard case .duplicateTag = error else { throw error }
-      return try makeScope(tag: "\(tag) #\(Self.lastNumber.add(1, ordering: .relaxed).newValue)", search: search)
+      let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
+      return try makeScope(tag: "\(tag) #\(number)", kind: kind ?? tag, search: search)
     }
   }
 
@@ -37,6 +40,7 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
+  ///   - kind: The kind of the scope; by default `tag`.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - setUp: Sets the scope up; it stays on the caller's actor. If it throws, or if the task has been cancelled when
   ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go
@@ -46,9 +50,10 @@ extension UDIContext {
   ///   if that begins while `setUp` runs; the error that `setUp` throws; or `CancellationError`.
   @discardableResult
   nonisolated(nonsending) public func makeScope(
-    tag: String, search: UDISearch? = nil, setUp: nonisolated(nonsending) (UDIContext) async throws -> Void
+    tag: String, kind: String? = nil, search: UDISearch? = nil,
+    setUp: nonisolated(nonsending) (UDIContext) async throws -> Void
   ) async throws -> UDIContext {
-    let scope = try makeScope(tag: tag, search: search)
+    let scope = try makeScope(tag: tag, kind: kind, search: search)
     do {
       try await setUp(scope)
       try Task.checkCancellation()
@@ -79,15 +84,16 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
+  ///   - kind: The kind of the scope; by default `tag`.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run; it stays on the caller's actor.
   /// - Returns: The result of `operation`.
   /// - Throws: The error that `operation` throws.
   nonisolated(nonsending) public func withScope<Result, Failure: Error>(
-    tag: String, search: UDISearch? = nil,
+    tag: String, kind: String? = nil, search: UDISearch? = nil,
     operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
   ) async throws(Failure) -> Result {
-    let scope = makeNumberedScope(tag: tag, search, "withScope")
+    let scope = makeNumberedScope(tag: tag, kind, search, "withScope")
     let result: Result
     do throws(Failure) { result = try await operation(scope) } catch {
       if !scope.closeAtOnce() { await scope.closeCollectingErrors(.of(error))?.report() }
@@ -109,15 +115,16 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
+  ///   - kind: The kind of the scope; by default `tag`.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run.
   /// - Returns: The result of `operation`.
   /// - Throws: The error that `operation` throws.
   @_disfavoredOverload
   public func withScope<Result, Failure: Error>(
-    tag: String, search: UDISearch? = nil, operation: (UDIContext) throws(Failure) -> Result
+    tag: String, kind: String? = nil, search: UDISearch? = nil, operation: (UDIContext) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let scope = makeNumberedScope(tag: tag, search, "withScope")
+    let scope = makeNumberedScope(tag: tag, kind, search, "withScope")
     defer { scope.removeFromParent() }
     return try operation(scope)
   }
@@ -125,17 +132,21 @@ extension UDIContext {
   /// Whether this context is a scope, which lookups from outside do not look into.
   public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
+  /// The kind of this scope: the tag that it was asked for, without a number, or the `kind` that was given; nil if this
+  /// is not a scope. ``UDILifetime/scope(_:)`` names kinds.
+  public var scopeKind: String? { change { node, _ in node.scopeKind } }
+
   /// Does the same as `makeScope`, but throws nothing: if this context is being closed or is closed, reports that no
   /// scope can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can
   /// be registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups
   /// go on.
-  func makeNumberedScope(tag: String, _ search: UDISearch?, _ verb: String) -> UDIContext {
-    if let scope = try? makeScope(tag: tag, search: search) { return scope }
+  func makeNumberedScope(tag: String, _ kind: String?, _ search: UDISearch?, _ verb: String) -> UDIContext {
+    if let scope = try? makeScope(tag: tag, kind: kind, search: search) { return scope }
     let scope = UDIContext(tag: tag, search: search ?? self.search)
     change { node, garbage in
       node.reportClosed(verb, of: nil, at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in
-        scope.treeLocked.isScope = true
+        scope.becomeScope(kind ?? tag)
         scope.treeLocked.state = .closed
         scope.treeLocked.hasLostParent = true
         scope.treeLocked.ensureExtras().closedPath = node.endingPath

@@ -56,8 +56,8 @@ extension UDIExplanation {
     case .outOfReach: "Search downwards, with `search: .descendants`, or bind it further up."
     case .inScope where isInFactory:
       """
-      The factory was given \(quoted(fullPath)), which is outside the scope. Register its provider in the scope, or as \
-      `.unique` or `.graph`, whose factories are given the context that asks; and link from inside.
+      The factory was given \(quoted(fullPath)), which is outside the scope. Register what needs \(key) with \
+      `lifetime: .scope`: then each scope makes its own, of what the scope has. Or register it in the scope.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
@@ -102,7 +102,12 @@ extension UDIExplanation {
       What a context owns is not made of what a scope owns, which may end before it. Register what needs \(key) as \
       `.scope`, too, or as `.unique` or `.graph`.
       """
-    case .noScope: "Make a scope, with `makeScope` or `withScope`, and link from there or from a context below it."
+    case .noScope(let kind, _):
+      """
+      Make a scope, with `makeScope` or `withScope`\(kind.map { spelled(" and the tag or the kind \(quoted([$0]))") } ?? ""), \
+      and link from there or from a context below it.
+      """
+    case .scopeIsAbove: "Register it as `.context`; or register it in the scope, or above the scope."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."
     }
   }

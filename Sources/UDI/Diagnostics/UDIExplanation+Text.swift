@@ -89,11 +89,17 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is served by the provider of \(describeType(made)), but the instance that it made does not conform to it."
     case .contextClosed(let path):
       "\(key) is not there: nothing is made in the context \(quoted(path)), which is closed or being closed."
-    case .noScope:
+    case .noScope(let kind, let present):
       """
-      \(key) is made once in each scope, but there is no scope around \
-      \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
+      \(key) is made once in each scope\(kind.map { spelled(" of the kind \(quoted([$0]))") } ?? ""), but there is \
+      \(present.isEmpty ? "no scope" : spelled("only \(present.map { quoted([$0]) }.joined(separator: " and "))")) \
+      around \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
       \(isInFactory ? ", the context of the factory that asks" : "").
+      """
+    case .scopeIsAbove(let path):
+      """
+      \(key) is made once in each scope, but the scope around, \(quoted(path)), is above the context in which it is \
+      registered. It would go on to own instances when that context is gone.
       """
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }

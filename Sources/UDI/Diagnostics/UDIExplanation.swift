@@ -73,9 +73,13 @@ public struct UDIExplanation: Sendable, Equatable {
     /// A provider of a different type was registered to serve the requested type, too, but its instance does not
     /// conform to the requested type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)
-    /// The provider makes an instance for each scope (``UDILifetime/scope``), and there is no scope around the context
-    /// where the lookup begins.
-    case noScope
+    /// The provider makes an instance for each scope (of a kind), and there is no such scope around the context where
+    /// the lookup begins. The associated values are the wanted kind, nil for any, and the kinds of the scopes that there
+    /// are, the innermost first.
+    case noScope(kind: String?, present: [String])
+    /// The provider makes an instance for each scope, but is registered in a context below the scope that would own the
+    /// instance. The associated value contains the tags of the contexts from the root to that scope, both included.
+    case scopeIsAbove(scopePath: [String])
     /// The context that the object is attached to is gone.
     case contextGone
     /// A context is closed or being closed: the one where the lookup begins, or the one whose provider would have to

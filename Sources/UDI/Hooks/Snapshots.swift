@@ -1,6 +1,5 @@
 /// What `UDIInspector` shows of a context. Call everything under the tree lock, except for `explanation`.
 extension Node {
-  package var isScope: Bool { treeLocked.isScope }
   package var search: UDISearch { shared.search }
 }
 

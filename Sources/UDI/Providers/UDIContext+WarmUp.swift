@@ -99,13 +99,11 @@ extension UDIContext {
   /// The providers of this context, in the order of registration.
   package var providers: [Provider] { change { node, _ in node.allProviders } }
 
-  /// The providers above this scope that make an instance for each scope.
-  package var providersOfScopesAbove: [Provider] {
-    sequence(first: self, next: \.parent).dropFirst().flatMap(\.providers).filter { $0.sharing == .scope }
+  /// The providers, here and above, whose instances this context owns under the lifetime `.scope`.
+  package var providersOfScope: [Provider] {
+    if !isScope { return [] }
+    return sequence(first: self, next: \.parent).flatMap(\.providers).filter { $0.scope(for: self) === self }
   }
-
-  /// The nearest scope around this context, which may be the context itself.
-  package var nearestScope: UDIContext? { change { node, _ in node.nearestScope?.context } }
 
   /// Makes an instance with each provider of this context and of the contexts below it that takes no arguments.
   ///
@@ -128,9 +126,8 @@ extension UDIContext {
   private func whatToMake(in warmUp: WarmUp, areAliases: Bool, isOwned: Bool) -> [[WarmUp.Item]] {
     var groups: [[WarmUp.Item]] = [[], [], []]
     for context in [self] + descendants {
-      let isInScope = context.nearestScope != nil
-      let own = context.providers.filter { isInScope || $0.sharing != .scope }
-      for (index, provider) in (context.isScope ? own + context.providersOfScopesAbove : own).enumerated() {
+      let own = context.providers.filter { $0.sharing != .scope }
+      for (index, provider) in (own + context.providersOfScope).enumerated() {
         let isWanted = (provider is Alias) == areAliases && (provider.owns || !isOwned)
         guard isWanted, provider.wanted == nil, provider.kind != .scoped else { continue }
         let request = LookupRequest(

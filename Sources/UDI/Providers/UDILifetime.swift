@@ -6,7 +6,10 @@
 /// | ``graph`` | shared within one outermost link and everything that is linked during it |
 /// | ``weak`` | kept as long as something outside holds it, then made anew |
 /// | ``context`` | made once, and owned by the context that its provider is registered in |
-/// | ``scope`` | made once in each scope that asks, and owned by that scope |
+/// | ``scope``, ``scope(_:)`` | made once in each scope (of a kind) that asks, and owned by that scope |
+///
+/// Without a lifetime, a registration has ``UDIContext/defaultLifetime``, which is ``context`` if it is not set; but
+/// factories that take arguments are ``unique``.
 ///
 /// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
 ///
@@ -44,15 +47,18 @@ public struct UDILifetime: Sendable {
     let sharing: Sharing
     let makeStorage: (@Sendable () -> any UDIStorage)?
     let isBuiltIn: Bool
+    /// The kind of scopes that own the instances; nil for any kind.
+    let scopeKind: String?
 
     fileprivate init(
       _ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil,
-      isBuiltIn: Bool = true
+      isBuiltIn: Bool = true, scopeKind: String? = nil
     ) {
       self.name = name
       self.sharing = sharing
       self.makeStorage = makeStorage
       self.isBuiltIn = isBuiltIn
+      self.scopeKind = scopeKind
     }
   }
 
@@ -104,8 +110,8 @@ public struct UDILifetime: Sendable {
   ///
   /// Register the provider once, in a context that all scopes see, such as the root. A lookup gets the instance of the
   /// nearest scope around the context that asks, which may be that context itself
-  /// (``UDIContext/makeScope(tag:search:)``,
-  /// ``UDIContext/withScope(tag:search:operation:)``). The scope makes the instance when it is first asked. The factory
+  /// (``UDIContext/makeScope(tag:kind:search:)``,
+  /// ``UDIContext/withScope(tag:kind:search:operation:)``). The scope makes the instance when it is first asked. The factory
   /// is given the scope, so the instance is made from what the scope sees. It lives until the scope is reset, is closed
   /// or goes away. A scope in which nothing asks makes nothing.
   ///
@@ -121,11 +127,30 @@ public struct UDILifetime: Sendable {
   /// ```
   ///
   /// A lookup with no scope around it is a miss. Nothing that a context outside owns can therefore be made of such an
-  /// instance, which might end before it. While a scope is being closed, and afterwards, it makes none.
+  /// instance, which might end before it. So is a lookup whose nearest scope is above the context in which the provider
+  /// is registered: the scope would go on to own instances when that context is gone. While a scope is being closed,
+  /// and afterwards, it makes none.
   ///
   /// If the registration is replaced or taken back, lookups no longer find what scopes have made with it. The scopes
   /// still own these instances, and close them.
   public static let scope = UDILifetime(Kind("scope", .scope))
+
+  /// An instance is made once in each scope of a kind, and owned by that scope.
+  ///
+  /// This is ``scope``, except that the nearest scope of the given kind makes and owns the instance, even if there are
+  /// scopes of other kinds further in.
+  ///
+  /// ```swift
+  /// root.register(Typing.self, lifetime: .scope("room")) { Typing() }
+  /// let session = try root.makeScope(tag: "session")
+  /// let room = try session.makeScope(tag: room.id, kind: "room")
+  /// try room.withScope(tag: "search") { try $0.require(Typing.self) }    // the room's
+  /// ```
+  ///
+  /// - Parameter kind: A kind of scopes: the tag that they are made with, or their `kind`.
+  public static func scope(_ kind: String) -> UDILifetime {
+    UDILifetime(Kind("scope(\(quoted([kind])))", .scope, scopeKind: kind))
+  }
 }
 
 /// The names that other libraries have for lifetimes.

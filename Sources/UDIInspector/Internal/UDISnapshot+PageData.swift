@@ -24,7 +24,7 @@ extension UDISnapshot {
     let contexts = contexts.map { context in
       jsonObject([
         "tag": jsonText(context.tag), "parent": context.parent.map { "\($0)" },
-        "isScope": context.isScope ? "true" : nil,
+        "scope": context.scopeKind.map(jsonText),
         "search": context.search == .lineage ? nil : jsonText(context.search.rawValue),
         "entries": list(context.entries), "removed": list(context.removedBindings),
       ])

@@ -18,6 +18,8 @@ let dataScript = #"""
   }
 
   const spell = (type, name) => name === undefined ? type : `${type} named "${name}"`
+  const scopeOf = one => one.scope === undefined ? undefined
+    : one.scope === one.tag ? 'scope' : `scope “${visible(one.scope)}”`
   const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
   // A tag may contain any characters. Invisible characters, and those that change the direction of the text, are
@@ -40,7 +42,7 @@ let dataScript = #"""
       const context = {
         isContext: true, id: parent === null ? idOf(path) : parent.id + idOf([given.tag]), tag: given.tag, parent,
         path: parent === null ? path : [...parent.path, given.tag], title: visible(given.tag), children: [], below: 0,
-        isScope: given.isScope, search: given.search ?? 'lineage', entries: [],
+        scope: given.scope, search: given.search ?? 'lineage', entries: [],
       }
       tree.contexts.push(context)
       tree.byID.set(context.id, context)

@@ -63,7 +63,7 @@ let detailsScript = #"""
 
   const contextFacts = one => [
     ['Path', pathOf(one)],
-    ['Kind', one.isScope ? 'a scope: nobody outside sees what is in it' : 'a context'],
+    ['Kind', scopeOf(one) ? `a ${scopeOf(one)}: nobody outside sees what is in it` : 'a context'],
     ['Search', `.${one.search}: ${searches[one.search]}`],
     ['Has', list(one.entries, content) ?? 'nothing'],
     ['Below', one.below === 0 ? 'nothing' : plural(one.below, 'context')],

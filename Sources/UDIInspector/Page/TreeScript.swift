@@ -117,7 +117,7 @@ let treeScript = #"""
 
   // The text that a screen reader says for a row.
   const label = (one, role) => one.isContext
-    ? joined(', ', one.title, one.isScope ? 'scope' : 'context', contents(one, ', '), role?.words)
+    ? joined(', ', one.title, scopeOf(one) ?? 'context', contents(one, ', '), role?.words)
     : joined(', ', spell(one.type, one.name), kinds[one.kind].state, one.className,
       one.lifetime && `lifetime ${one.lifetime}`, one.failure !== undefined && `failed: ${one.failure}`, role?.words)
 
@@ -126,7 +126,7 @@ let treeScript = #"""
     replace(box, ...one.isContext ? [
       span('twist', row.hasInside ? row.isOpen ? '▾' : '▸' : ''),
       span('tag', ...marked(one.title)), row.level > 24 ? span('badge', `level ${row.level}`) : '',
-      one.isScope ? span('badge', 'scope') : '', row.isOpen ? '' : span('faint', contents(one, ' · ')),
+      scopeOf(one) ? span('badge', scopeOf(one)) : '', row.isOpen ? '' : span('faint', contents(one, ' · ')),
     ] : [
       sign(one.kind), span('state', kinds[one.kind].state), typeName(one.type), span('name', ...marked(one.name)),
       span('class', ...marked(one.className)), span('lifetime', one.lifetime),

@@ -155,6 +155,8 @@ extension UDISnapshot {
 }
 
 extension UDISnapshot.Context {
-  /// The tag, and whether the context is a scope.
-  fileprivate var label: String { oneLine(tag) + (isScope ? " (scope)" : "") }
+  /// The tag, and whether the context is a scope; its kind, if that is not the tag.
+  fileprivate var label: String {
+    oneLine(tag) + (scopeKind.map { $0 == tag ? " (scope)" : " (scope \(quoted([$0])))" } ?? "")
+  }
 }

@@ -20,8 +20,8 @@ public struct UDISnapshot: Sendable, Equatable, Codable {
     public let tag: String
     /// The index of the context's parent in ``UDISnapshot/contexts``; nil for the first context.
     public let parent: Int?
-    /// Whether the context is a scope, which lookups from outside do not look into.
-    public let isScope: Bool
+    /// The kind of a scope, which lookups from outside do not look into; nil if the context is none.
+    public let scopeKind: String?
     /// The direction of lookups that begin here and do not name one.
     public let search: UDISearch
     /// The overrides with which tests replace what the context has, the bindings, and the providers of the context,
@@ -61,7 +61,7 @@ extension UDIContext {
           for address in sighting.addresses { positions[address, default: []].append(position) }
         }
         return UDISnapshot.Context(
-          tag: node.tag, parent: node.parent.flatMap { indices[$0] }, isScope: node.isScope, search: node.search,
+          tag: node.tag, parent: node.parent.flatMap { indices[$0] }, scopeKind: node.scopeKind, search: node.search,
           entries: sightings.map(\.entry),
           removedBindings: UDIRecording.records(in: node).map { $0.entry(&garbage).timeless })
       }

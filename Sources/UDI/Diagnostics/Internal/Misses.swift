@@ -15,8 +15,32 @@ extension UDIContext {
   @inline(never)
   func explained(_ error: any Error, _ request: LookupRequest) -> any Error {
     if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(of: request, isRequired: true, error) }
-    guard let failure = error as? ProviderFailure else { return error }
+    guard let failure = error as? ProviderFailure else { return (error as? UDILinkError).map(blamingLifetime) ?? error }
     return linkError(failure, request)
+  }
+
+  /// Returns an error that a factory has passed on. If the factory has missed what only a scope around this context has,
+  /// because it was given a context outside, the error says so.
+  @inline(never)
+  private func blamingLifetime(_ error: UDILinkError) -> UDILinkError {
+    let explanation = error.explanation
+    guard explanation.isInFactory, error.chain.last?.fileID == nil else { return error }
+    return change { node, garbage in
+      var scope: Node?
+      var place: UDIExplanation.Place?
+      for node in node.andAncestors where scope == nil {
+        if node.fullPath == explanation.fullPath { break }
+        for entry in place == nil ? node.allEntries : [] {
+          let finding = entry.sighted(&garbage).entry
+          if explanation.isAnswer(finding) { place = .init(fullPath: node.fullPath, finding: finding) }
+        }
+        if place != nil, node.isScope { scope = node }
+      }
+      guard let place, let scope else { return error }
+      var error = error
+      error.explanation.cause = .inScope(place, scopePath: scope.fullPath)
+      return error
+    }
   }
 
   /// Returns the error that explains a failure.
@@ -45,7 +69,8 @@ extension UDIContext {
     case _ where error.needsObtain && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
       let failure = (error as? ProviderFailure).map { briefError($0, request, entry.key.name, at: entry.site) }
-      guard let missing = (failure ?? error as? UDILinkError)?.seen(by: asker, at: request.site) else { return }
+      let passedOn = (error as? UDILinkError).map(blamingLifetime)
+      guard let missing = (failure ?? passedOn)?.seen(by: asker, at: request.site) else { return }
       // A closure that runs for `obtain` fails instead.
       if error.isOnlyHere, Resolution.current.read({ $0.noteMiss(missing) }) { return }
       message = missing.message
@@ -86,7 +111,7 @@ extension UDIOrigin {
 
 extension ProviderFailure {
   /// The failure as the cause in an explanation; nil if nothing is registered.
-  fileprivate var cause: UDIExplanation.Cause? {
+  var cause: UDIExplanation.Cause? {
     switch self {
     case .nothing: nil
     case .returnedNil: .factoryReturnedNil

@@ -54,12 +54,10 @@ final class Survey {
   /// nearest scope.
   private func enterScope(around first: Node) {
     guard let provider = answer?.source as? Provider, provider.sharing == .scope else { return }
-    guard let scope = first.nearestScope else { return obstacle = .noScope }
-    if let keeper = scope.keeper(of: provider.maker) {
-      answer = found(keeper, at: scope)
-    } else if let path = scope.endingPath {
-      obstacle = .contextClosed(fullPath: path)
+    if let scope = first.nearestScope(ofKind: provider.scopeKind), let keeper = scope.keeper(of: provider.maker) {
+      return answer = found(keeper, at: scope)
     }
+    obstacle = provider.obstacle(around: first)
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.

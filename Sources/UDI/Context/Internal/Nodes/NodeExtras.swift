@@ -3,6 +3,8 @@
 final class NodeExtras {
   /// The lifetime of dependencies that are registered without one, outside modules.
   var defaultLifetime: UDILifetime?
+  /// The kind of a scope, if it is not the tag.
+  var scopeKind: String?
   /// The modules that are installed.
   var modules: [InstalledModule] = []
   /// The run of `close()` that ends this context, until that run has ended.

@@ -41,8 +41,8 @@ extension Provider {
   /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
   /// context. Do not call this under a lock.
   ///
-  /// - Throws: `ProviderFailure`: `noScope` if there is no scope, or `closed` if the scope is closed, or is being
-  ///   closed and has made nothing with this provider.
+  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the scope
+  ///   is closed, or is being closed and has made nothing with this provider.
   @inline(never)
   final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
     sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
@@ -50,8 +50,8 @@ extension Provider {
 
   private final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
     try context.change { node, garbage in
-      guard let scope = node.nearestScope else { throw ProviderFailure.explained(.noScope) }
-      if let present = scope.keeper(of: self) { return present }
+      if let present = node.nearestScope(ofKind: scopeKind)?.keeper(of: self) { return present }
+      let scope = try owningScope(around: node)
       if let path = scope.endingPath { throw ProviderFailure.closed(path) }
       // If this is not the scope itself, the tree refers to the scope's context already.
       if scope == node, scope.parent == nil { scope.remember(context) }
@@ -61,15 +61,51 @@ extension Provider {
       return new
     }
   }
-}
 
-extension Node {
-  /// The nearest scope around this context, which may be the context itself. Called under the tree lock.
-  var nearestScope: Node? {
-    sequence(first: self) { $0.shared.parent }.first { $0.treeLocked.isScope }
+  /// The scope that owns what the provider makes for a context under the lifetime `.scope`: the nearest one of the
+  /// provider's kind. It must not be above the context in which the provider is registered, because it would go on to
+  /// own instances when that context is gone. Called under the tree lock.
+  ///
+  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove`.
+  /// - Complexity: O(depth).
+  final func owningScope(around first: Node) throws -> Node {
+    guard let scope = first.nearestScope(ofKind: scopeKind) else {
+      throw ProviderFailure.explained(.noScope(kind: scopeKind, present: first.scopesAround.compactMap(\.scopeKind)))
+    }
+    if let node, node.andAncestors.dropFirst().contains(scope) {
+      throw ProviderFailure.explained(.scopeIsAbove(scopePath: scope.fullPath))
+    }
+    return scope
   }
 
-  /// What keeps the instances of a provider for this scope; nil if the scope has made none. Called under the tree lock.
+  /// The kind of scopes that own what the provider makes; nil for any kind.
+  package final var scopeKind: String? { lifetime.kind.scopeKind }
+}
+
+/// Scopes. Used under the tree lock.
+extension Node {
+  package var isScope: Bool { treeLocked.isScope }
+
+  /// The kind of a scope; nil if this is none.
+  package var scopeKind: String? { isScope ? treeLocked.extras?.scopeKind ?? tag : nil }
+
+  /// Makes this node, which no other code can reach yet, a scope.
+  func becomeScope(_ kind: String) {
+    treeLocked.isScope = true
+    if kind != tag { treeLocked.ensureExtras().scopeKind = kind }
+  }
+
+  /// The nearest scope of a kind around this context, which may be the context itself.
+  ///
+  /// - Parameter kind: Nil for any kind.
+  func nearestScope(ofKind kind: String?) -> Node? { scopesAround.first { kind == nil || $0.scopeKind == kind } }
+
+  /// The scopes around this context, which may be one itself, the innermost first.
+  fileprivate var scopesAround: some Sequence<Node> {
+    sequence(first: self) { $0.shared.parent }.lazy.filter(\.isScope)
+  }
+
+  /// What keeps the instances of a provider for this scope; nil if the scope has made none.
   func keeper(of provider: Provider) -> ScopeKeeper? {
     // The cast is safe, because only these keepers are in the table under such keys.
     self.provider(ScopeKey.id(provider.id)).map { unsafe unsafeDowncast($0, to: ScopeKeeper.self) }
