@@ -92,7 +92,7 @@ private final class NeedsCheck {
   /// - Parameter provider: If there is one, only the scopes that own what it makes count.
   private func scopes(of context: UDIContext, owning provider: Provider? = nil) -> [Place] {
     let scopes = ([context] + context.descendants).filter { scope in
-      provider.map { $0.scope(for: scope) === scope } ?? scope.isScope
+      provider.map { scope.owner(of: $0).scope === scope } ?? scope.isScope
     }
     if !scopes.isEmpty { return scopes.map { ($0, false) } }
     let isInScope = provider == nil && sequence(first: context, next: \.parent).contains(where: \.isScope)
@@ -129,13 +129,10 @@ private final class NeedsCheck {
     let next: Place? =
       switch provider.sharing {
       case .unique, .graph: place
-      case .scope: place.isInNewScope ? place : provider.scope(for: place.context).map { ($0, false) }
+      case .scope: place.isInNewScope ? place : place.context.owner(of: provider).scope.map { ($0, false) }
       default: provider.context.map { ($0, false) }
       }
-    guard let next else {
-      return provider.sharing == .scope
-        ? place.context.change { node, _ in provider.obstacle(around: node) } : .notRegistered
-    }
+    guard let next else { return place.context.owner(of: provider).obstacle ?? .notRegistered }
     let id = id(of: provider, at: next)
     if let first = path.firstIndex(where: { $0.id == id }) {
       return .cycle((path[first...].map(\.provider) + [provider]).map(\.key.description))

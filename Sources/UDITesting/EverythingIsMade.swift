@@ -55,7 +55,7 @@ extension UDIContext {
       var kinds: [String] = []
       for provider in context.providers where provider.sharing == .scope {
         let kind = provider.scopeKind ?? "expectEverythingIsMade"
-        if kinds.contains(kind) || branch.contains(where: { provider.scope(for: $0) === $0 }) { continue }
+        if kinds.contains(kind) || branch.contains(where: { $0.owner(of: provider).scope === $0 }) { continue }
         kinds.append(kind)
       }
       return kinds.isEmpty ? nil : (context, kinds)

@@ -78,7 +78,7 @@ struct ProvidersArticle {
     let draft = try window.require(Draft.self)
     #expect(draft.author.name == "Ann")
     let error = #expect(throws: UDILinkError.self) { try app.require(Draft.self) }
-    #expect(error?.cause == .noScope)
+    #expect(error?.cause == .noScope(kind: nil, present: []))
     try await window.close()
     #expect(draft.isSaved.withLock { $0 })
   }

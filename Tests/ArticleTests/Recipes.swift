@@ -184,7 +184,7 @@ struct Recipes {
     let request = try context.makeScope(tag: "request")
     let store = try #require(request.link((any Store).self) as? CountingStore)
     let error = #expect(throws: UDILinkError.self) { try request.require(Editor.self) }
-    #expect(error?.cause == .noScope)
+    #expect(error?.cause == .noScope(kind: nil, present: []))
     let (part, inner) = (try request.makeChild(tag: "part"), try request.makeScope(tag: "inner"))
     #expect(part.link((any Store).self) as? CountingStore === store)
     #expect(inner.link((any Store).self) as? CountingStore !== store)

@@ -16,8 +16,8 @@ struct Oracle {
   struct Provider: Equatable {
     /// Identifies what the provider makes.
     let id: Int
-    /// Whether each scope has an instance of its own, which `Oracle.number(of:in:)` identifies.
-    let isOfScope: Bool
+    /// If each scope of some kinds has an instance of its own, which `Oracle.number(of:in:)` identifies: the kinds.
+    let scopeKinds: Set<String>?
     let serial: Int
   }
 
@@ -25,7 +25,9 @@ struct Oracle {
     var parent: Int?
     /// Where lookups from a closed context go on: what was above it and is not closed.
     var above: Int?
-    let isScope: Bool
+    /// The kind of a scope; nil for any other context.
+    let scopeKind: String?
+    var isScope: Bool { scopeKind != nil }
     var isClosed = false
     var children: [Int] = []
     /// By key number.
@@ -33,17 +35,6 @@ struct Oracle {
     var providers: [Provider?]
     /// Whether a provider with a closer was registered here.
     var hasClosers = false
-
-    /// What the context has for a key, and its place in the order. A binding comes first.
-    ///
-    /// - Parameter scope: The nearest scope around the context that asks.
-    /// - Returns: The object is nil if each scope would have one, but there is no scope.
-    func answer(_ key: Int, _ scope: Int?) -> (object: Int?, serial: Int)? {
-      if let binding = bindings[key] { return (binding.object, binding.serial) }
-      return providers[key].map {
-        ($0.isOfScope ? scope.map(Oracle.number(of: $0.id)) : $0.id, $0.serial)
-      }
-    }
   }
 
   let keyCount: Int
@@ -63,9 +54,9 @@ struct Oracle {
 
   // MARK: The tree
 
-  mutating func addContext(_ id: Int, isScope: Bool, below parent: Int?) {
+  mutating func addContext(_ id: Int, scopeKind: String?, below parent: Int?) {
     contexts[id] = Context(
-      isScope: isScope, bindings: Array(repeating: nil, count: keyCount),
+      scopeKind: scopeKind, bindings: Array(repeating: nil, count: keyCount),
       providers: Array(repeating: nil, count: keyCount))
     if let parent { move(id, below: parent) }
   }
@@ -156,11 +147,11 @@ struct Oracle {
 
   // MARK: Providers
 
-  mutating func register(_ id: Int, _ key: Int, in context: Int, isOfScope: Bool, hasCloser: Bool) {
+  mutating func register(_ id: Int, _ key: Int, in context: Int, scopeKinds: Set<String>?, hasCloser: Bool) {
     guard accepts(context) else { return }
     if hasCloser { contexts[context]!.hasClosers = true }
     drop(contexts[context]!.providers[key])
-    contexts[context]!.providers[key] = Provider(id: id, isOfScope: isOfScope, serial: nextSerial)
+    contexts[context]!.providers[key] = Provider(id: id, scopeKinds: scopeKinds, serial: nextSerial)
     nextSerial += 1
   }
 
@@ -194,9 +185,11 @@ struct Oracle {
   /// The scope that has the instance with a number; nil if another provider has made it.
   static func scope(of number: Int) -> Int? { number < 10_000_000 ? nil : number / 10_000_000 - 1 }
 
-  /// The nearest scope around a context; nil if there is none, or if it is closed.
-  private func scope(around context: Int) -> Int? {
-    wayUp(context).first { contexts[$0]!.isScope }.flatMap { contexts[$0]!.isClosed ? nil : $0 }
+  /// The scope that owns what a provider of one context makes for another: the nearest one around the latter; nil if
+  /// there is none, if it is closed, or if it is above the former.
+  private func scope(of kinds: Set<String>, for context: Int, providerIn home: Int) -> Int? {
+    let nearest = wayUp(context).first { contexts[$0]!.scopeKind.map(kinds.contains) == true }
+    return nearest.flatMap { contexts[$0]!.isClosed || ancestors(home).dropFirst().contains($0) ? nil : $0 }
   }
 
   // MARK: Closing
@@ -246,7 +239,7 @@ struct Oracle {
       let isOwned = { providers.contains($0) || Oracle.scope(of: $0) == id }
       closed += inOrderOfMaking(in: id).reversed().filter { unclosed.contains($0) && isOwned($0) }
       unclosed.removeAll(where: isOwned)
-      addContext(id, isScope: contexts[id]!.isScope, below: nil)
+      addContext(id, scopeKind: contexts[id]!.scopeKind, below: nil)
       contexts[id]!.isClosed = true
       contexts[id]!.above = above
     }
@@ -278,10 +271,21 @@ struct Oracle {
     }
   }
 
+  /// What a context has for a key, and its place in the order. A binding comes first.
+  ///
+  /// - Parameter asker: The context that asks.
+  /// - Returns: The object is nil if each scope would have one, but there is no such scope.
+  private func answer(_ key: Int, at id: Int, for asker: Int) -> (object: Int?, serial: Int)? {
+    if let binding = contexts[id]!.bindings[key] { return (binding.object, binding.serial) }
+    return contexts[id]!.providers[key].map { provider in
+      guard let kinds = provider.scopeKinds else { return (provider.id, provider.serial) }
+      return (scope(of: kinds, for: asker, providerIn: id).map(Oracle.number(of: provider.id)), provider.serial)
+    }
+  }
+
   func link(_ key: Int, from context: Int, _ search: UDISearch) -> Int? {
-    let scope = scope(around: context)
     for id in order(context, search) {
-      if let answer = contexts[id]!.answer(key, scope) { return answer.object }
+      if let answer = answer(key, at: id, for: context) { return answer.object }
     }
     return nil
   }
@@ -289,9 +293,8 @@ struct Oracle {
   /// All dependencies under some keys, in the order of the contexts, and within one context in the order of their
   /// registration.
   func linkAll(_ keys: [Int], from context: Int, _ search: UDISearch) -> [Int] {
-    let scope = scope(around: context)
-    return order(context, search).flatMap { id in
-      keys.compactMap { contexts[id]!.answer($0, scope) }.sorted { $0.serial < $1.serial }.compactMap(\.object)
+    order(context, search).flatMap { id in
+      keys.compactMap { answer($0, at: id, for: context) }.sorted { $0.serial < $1.serial }.compactMap(\.object)
     }
   }
 }

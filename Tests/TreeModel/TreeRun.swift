@@ -31,6 +31,8 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   /// How many lookups found something, and how many found nothing.
   package private(set) var hits = 0
   package private(set) var misses = 0
+  /// The kinds of scopes.
+  private static var kinds: [String] { ["session", "room"] }
   /// How many instances were closed.
   package internal(set) var closings = 0
 
@@ -46,11 +48,15 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   private mutating func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &random)! }
 
-  private mutating func makeContext(below parent: Int?, isScope: Bool = false) -> String {
+  private mutating func makeContext(below parent: Int?, scopeKind: String? = nil) -> String {
     let id = nextID
     nextID += 1
     if let parent {
-      let child = try? isScope ? contexts[parent]!.makeScope(tag: "\(id)") : contexts[parent]!.makeChild(tag: "\(id)")
+      let context = contexts[parent]!
+      let child =
+        if let scopeKind { try? context.makeScope(tag: "\(id)", kind: scopeKind) } else {
+          try? context.makeChild(tag: "\(id)")
+        }
       if isClosed(parent) {
         if child != nil { complaint = "the closed context has a child" }
         return "refuse to make \(id) below \(parent)"
@@ -60,8 +66,8 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       contexts[id] = UDIContext(tag: "\(id)")
     }
     contextIDs.append(id)
-    oracle.addContext(id, isScope: isScope, below: parent)
-    return "make \(isScope ? "scope " : "")\(id) below \(parent.map(String.init) ?? "nothing")"
+    oracle.addContext(id, scopeKind: scopeKind, below: parent)
+    return "make \(scopeKind.map { "scope of \($0) " } ?? "")\(id) below \(parent.map(String.init) ?? "nothing")"
   }
 
   private mutating func makeObject() {
@@ -101,7 +107,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     case 0..<14 where contextIDs.count < maximumSize:
       let isRoot = Int.random(in: 0..<40, using: &random) == 0
       let isScope = !isRoot && Int.random(in: 0..<5, using: &random) == 0
-      return makeContext(below: isRoot ? nil : context, isScope: isScope)
+      return makeContext(below: isRoot ? nil : context, scopeKind: isScope ? pick(Self.kinds) : nil)
     case 14..<26:
       let target = pick(contextIDs)
       if isClosed(target) || isClosed(context) || oracle.ancestors(target).contains(context) {
@@ -171,8 +177,12 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   private mutating func register(_ key: Int, in context: Int) -> String {
     let id = nextID
     nextID += 1
-    let choice = Int.random(in: 0..<10, using: &random)
-    let lifetimes = [UDILifetime.unique, .unique, .graph, .weak, .weak, .context, .scope, .context, .context, .scope]
+    let choice = Int.random(in: 0..<11, using: &random)
+    let kind = pick(Self.kinds)
+    let lifetimes = [
+      UDILifetime.unique, .unique, .graph, .weak, .weak, .context, .scope, .context, .context, .scope, .scope(kind),
+    ]
+    let scopeKinds: Set<String>? = choice == 10 ? [kind] : lifetimes[choice] == .scope ? Set(Self.kinds) : nil
     let (lifetime, hasCloser) = (lifetimes[choice], choice > 6)
     // Takes the tree lock in its `deinit`, but links nothing: a link might make another instance, and so on.
     weak let place = contexts[context]
@@ -183,7 +193,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
     let isKept = lifetime != .unique && lifetime != .graph
     let make: @Sendable (UDIContext) -> Numbered = { context in
       // The context that the factory is given is the scope.
-      let number = lifetime == .scope ? Oracle.number(of: id)(Int(context.tag) ?? -1) : id
+      let number = scopeKinds != nil ? Oracle.number(of: id)(Int(context.tag) ?? -1) : id
       if isKept { makers.note(number) }
       if let needed {
         let look = Look(from: context, needed, search)
@@ -199,7 +209,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       if let number, Broken.isThrown(closing: number) { throw Broken(instance: number) }
     }
     contexts[context]!.register(key, lifetime, make, onClose: hasCloser ? close : nil)
-    oracle.register(id, key, in: context, isOfScope: lifetime == .scope, hasCloser: hasCloser)
+    oracle.register(id, key, in: context, scopeKinds: scopeKinds, hasCloser: hasCloser)
     let look = needed.map { ", which looks for \($0), \(search.map { "\($0)" } ?? "no search")" } ?? ""
     return "register \(id) under \(key) in \(context), \(lifetime)\(hasCloser ? " with a closer" : "")\(look)"
   }

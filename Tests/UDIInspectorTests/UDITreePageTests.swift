@@ -77,7 +77,7 @@ final class Database: Store {}
     func values(_ key: String) -> [String?] { entries.map { ($0[key] as? Int).map { texts[$0] } } }
     #expect(contexts.map { $0["tag"] as? String } == ["App", "request"])
     #expect(contexts.map { $0["parent"] as? Int } == [nil, 0])
-    #expect(contexts.map { $0["isScope"] as? Bool } == [nil, true])
+    #expect(contexts.map { $0["scope"] as? String } == [nil, "request"])
     #expect(contexts.map { $0["search"] as? String } == [nil, "local"])
     #expect(values("kind") == ["live", "live", "dead", "kept", "provider"])
     #expect(

@@ -11,13 +11,3 @@ extension UDIContext {
     return error
   }
 }
-
-extension Provider {
-  /// Why no scope can own what the provider makes for a context under the lifetime `.scope`; nil if one can. Called
-  /// under the tree lock.
-  package final func obstacle(around first: Node) -> UDIExplanation.Cause? {
-    do { return try owningScope(around: first).endingPath.map { .contextClosed(fullPath: $0) } } catch {
-      return (error as? ProviderFailure)?.cause
-    }
-  }
-}

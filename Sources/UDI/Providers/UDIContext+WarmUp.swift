@@ -102,7 +102,17 @@ extension UDIContext {
   /// The providers, here and above, whose instances this context owns under the lifetime `.scope`.
   package var providersOfScope: [Provider] {
     if !isScope { return [] }
-    return sequence(first: self, next: \.parent).flatMap(\.providers).filter { $0.scope(for: self) === self }
+    return sequence(first: self, next: \.parent).flatMap(\.providers).filter { owner(of: $0).scope === self }
+  }
+
+  /// The scope that owns what a provider makes for this context, and why it cannot own a new instance, if it cannot;
+  /// neither if the provider has another lifetime than `.scope`.
+  package func owner(of provider: Provider) -> (scope: UDIContext?, obstacle: UDIExplanation.Cause?) {
+    guard provider.sharing == .scope else { return (nil, nil) }
+    return change { node, _ in
+      let (scope, obstacle) = provider.owner(around: node)
+      return (scope?.context, obstacle)
+    }
   }
 
   /// Makes an instance with each provider of this context and of the contexts below it that takes no arguments.

@@ -645,7 +645,7 @@ private actor Desk: UDIFinalObject {
     #expect(family.inside.path == ["window", "scope", "inside"])
     #expect(family.scope.isScope && !family.inside.isScope && !family.root.isScope)
     let snapshot = family.root.snapshot()
-    #expect(snapshot.contexts.filter(\.isScope).map(\.tag) == ["beside", "scope"])
+    #expect(snapshot.contexts.compactMap(\.scopeKind) == ["beside", "scope"])
     #expect(snapshot.description.contains("    ▸ scope (scope)\n      • UDITests.Service: Plain"))
     #expect(snapshot.mermaid().contains("scope (scope)"))
   }

@@ -49,8 +49,8 @@ import UDIInspector
   @Test func aSnapshotFromElsewhereMaySayAnything() throws {
     let json = """
       {"contexts": [
-        {"tag": "a", "parent": 7, "isScope": false, "search": "lineage", "removedBindings": [], "entries": []},
-        {"tag": "b", "parent": 1, "isScope": true, "search": "local", "removedBindings": [], "entries": []}
+        {"tag": "a", "parent": 7, "search": "lineage", "removedBindings": [], "entries": []},
+        {"tag": "b", "parent": 1, "scopeKind": "b", "search": "local", "removedBindings": [], "entries": []}
       ], "dependents": [], "uses": []}
       """
     let snapshot = try JSONDecoder().decode(UDISnapshot.self, from: Data(json.utf8))

@@ -349,7 +349,7 @@ struct UseTests {
     let snapshot = root.snapshot()
     #expect(try JSONDecoder().decode(UDISnapshot.self, from: JSONEncoder().encode(snapshot)) == snapshot)
     let json = """
-      {"contexts": [{"tag": "a", "isScope": false, "search": "lineage", "entries": [], "removedBindings": []}],
+      {"contexts": [{"tag": "a", "search": "lineage", "entries": [], "removedBindings": []}],
        "dependents": [{"isProvider": false, "typeName": "A", "fullPath": [], "context": 9,
                        "entries": [{"context": -1, "index": 4}]}],
        "uses": [{"dependent": 8, "typeName": "B", "entry": {"context": 2, "index": 3}},

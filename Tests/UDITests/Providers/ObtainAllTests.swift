@@ -52,7 +52,7 @@ import Testing
       }
     }
     let error = await #expect(throws: UDILinkError.self) { try await context.obtainAll((any Filter).self) }
-    #expect(error?.cause == .noScope)
+    #expect(error?.cause == .noScope(kind: nil, present: []))
   }
 
   @Test func whatFailsIsThrown() async throws {

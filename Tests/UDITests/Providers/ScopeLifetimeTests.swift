@@ -42,14 +42,13 @@ private struct Failed: Error {}
     #expect(own !== ofInner && scope.link((any Alpha).self) === own && inner.link((any Alpha).self) === ofInner)
   }
 
-  @Test func aProviderBelowTheScopeServesIt() throws {
-    let scope = try root.makeScope(tag: "scope")
-    let child = try scope.makeChild(tag: "child")
+  @Test func aProviderBesideTheScopeServesIt() throws {
+    let child = try root.makeChild(tag: "child")
     register(in: child)
-    let made = try scope.require((any Alpha).self)
-    #expect(child.link((any Alpha).self) === made)
-    child.removeFromParent()
+    let scope = try root.makeScope(tag: "scope", search: .lineage)
     #expect(scope.link((any Alpha).self) == nil)
+    let inner = try child.makeScope(tag: "inner")
+    #expect(inner.link((any Alpha).self) != nil && child.link((any Alpha).self) == nil)
   }
 
   @Test func aContextThatMovesAsksItsNewScope() throws {
@@ -163,7 +162,7 @@ private struct Failed: Error {}
     }
     let scope = try root.makeScope(tag: "scope")
     let error = #expect(throws: UDILinkError.self) { try scope.require((any Beta).self) }
-    #expect(error?.cause == .noScope)
+    #expect(error?.cause == .noScope(kind: nil, present: []))
     let text = error?.description ?? ""
     #expect(text.contains("UDITests.Alpha is made once in each scope, but there is no scope around \"root\""))
     #expect(text.contains("UDITests.Beta") && text.contains("as `.scope`, too"))
@@ -174,7 +173,7 @@ private struct Failed: Error {}
     register()
     let child = try root.makeChild(tag: "child")
     let error = #expect(throws: UDILinkError.self) { try child.require((any Alpha).self) }
-    #expect(error?.cause == .noScope && child.explain((any Alpha).self).cause == .noScope)
+    #expect(error?.cause == .noScope(kind: nil, present: []) && child.explain((any Alpha).self).cause == error?.cause)
     let (found, reports) = MisuseLog.during { (child.link((any Alpha).self), child.linkAll((any Alpha).self)) }
     #expect(found.0 == nil && found.1.isEmpty)
     #expect(reports.map(\.kind) == [.notMade, .notMade])
@@ -245,7 +244,7 @@ private struct Failed: Error {}
     #expect(
       scope.link((any Alpha).self) === beta as? Made && scope.link((any Alpha).self, named: "too") === beta as? Made)
     #expect(scope.linkAll((any Alpha).self).count == 2 && census.everBorn == 1)
-    #expect(root.explain((any Beta).self).cause == .noScope && scope.explain((any Beta).self).cause.isFound)
+    #expect(root.explain((any Beta).self).cause == .noScope(kind: nil, present: []) && scope.explain((any Beta).self).cause.isFound)
   }
 
   @Test func valuesAreKept() throws {
@@ -435,7 +434,7 @@ private struct Failed: Error {}
     }
     #expect(journal.all == ["other", "one"] && census.everBorn == 2 && census.alive == 0)
     let error = await #expect(throws: UDILinkError.self) { try await root.obtain((any Alpha).self) }
-    #expect(error?.cause == .noScope)
+    #expect(error?.cause == .noScope(kind: nil, present: []))
   }
 
   @Test func warmingUpAScopeMakesEverything() async throws {

@@ -54,10 +54,12 @@ final class Survey {
   /// nearest scope.
   private func enterScope(around first: Node) {
     guard let provider = answer?.source as? Provider, provider.sharing == .scope else { return }
-    if let scope = first.nearestScope(ofKind: provider.scopeKind), let keeper = scope.keeper(of: provider.maker) {
-      return answer = found(keeper, at: scope)
+    let (scope, cause) = provider.owner(around: first)
+    if let scope, let keeper = scope.keeper(of: provider.maker) {
+      answer = found(keeper, at: scope)
+    } else {
+      obstacle = cause
     }
-    obstacle = provider.obstacle(around: first)
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.

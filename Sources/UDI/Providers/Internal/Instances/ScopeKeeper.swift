@@ -50,9 +50,9 @@ extension Provider {
 
   private final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
     try context.change { node, garbage in
-      if let present = node.nearestScope(ofKind: scopeKind)?.keeper(of: self) { return present }
-      let scope = try owningScope(around: node)
-      if let path = scope.endingPath { throw ProviderFailure.closed(path) }
+      let (owner, obstacle) = owner(around: node)
+      if let present = owner?.keeper(of: self) { return present }
+      guard let scope = owner, obstacle == nil else { throw ProviderFailure.explained(obstacle ?? .contextGone) }
       // If this is not the scope itself, the tree refers to the scope's context already.
       if scope == node, scope.parent == nil { scope.remember(context) }
       let new = ScopeKeeper(self)
@@ -66,16 +66,14 @@ extension Provider {
   /// provider's kind. It must not be above the context in which the provider is registered, because it would go on to
   /// own instances when that context is gone. Called under the tree lock.
   ///
-  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove`.
+  /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
   /// - Complexity: O(depth).
-  final func owningScope(around first: Node) throws -> Node {
+  final func owner(around first: Node) -> (scope: Node?, obstacle: UDIExplanation.Cause?) {
     guard let scope = first.nearestScope(ofKind: scopeKind) else {
-      throw ProviderFailure.explained(.noScope(kind: scopeKind, present: first.scopesAround.compactMap(\.scopeKind)))
+      return (nil, .noScope(kind: scopeKind, present: first.scopesAround.compactMap(\.scopeKind)))
     }
-    if let node, node.andAncestors.dropFirst().contains(scope) {
-      throw ProviderFailure.explained(.scopeIsAbove(scopePath: scope.fullPath))
-    }
-    return scope
+    if let node, node.ancestors.contains(scope) { return (nil, .scopeIsAbove(scopePath: scope.fullPath)) }
+    return (scope, scope.endingPath.map { .contextClosed(fullPath: $0) })
   }
 
   /// The kind of scopes that own what the provider makes; nil for any kind.

@@ -96,12 +96,7 @@ extension Provider {
   /// there is none.
   final func owner(asking context: UDIContext) -> UDIContext? {
     if !keeps { return context }
-    return sharing == .scope ? scope(for: context) : Tree.change { _ in node?.context }
-  }
-
-  /// The scope that owns what the provider makes for a context under the lifetime `.scope`; nil if there is none.
-  package final func scope(for context: UDIContext) -> UDIContext? {
-    sharing == .scope ? context.change { node, _ in try? owningScope(around: node).context } : nil
+    return sharing == .scope ? context.owner(of: self).scope : Tree.change { _ in node?.context }
   }
 }
 
