@@ -65,7 +65,11 @@ extension UDIContext {
   /// What cannot be made in a scope of the last kind, inside scopes of the others.
   fileprivate func failures(inScopes kinds: [String]) async -> [UDIFailure] {
     guard let kind = kinds.first else { return await failures() }
-    return await withScope(tag: kind) { await $0.failures(inScopes: Array(kinds.dropFirst())) }
+    var failures: [UDIFailure] = []
+    do {
+      try await withScope(tag: kind) { failures = await $0.failures(inScopes: Array(kinds.dropFirst())) }
+    } catch { failures += (error as? UDICloseError)?.failures ?? [] }
+    return failures
   }
 
   fileprivate func failures() async -> [UDIFailure] {

@@ -44,11 +44,6 @@ enum ServerRecipes {
     func commit() async throws { journal.add("committed") }
     func rollBack() async { journal.add("rolled back") }
   }
-  nonisolated struct Answered: Sendable {}
-  nonisolated struct Stopped: Error {}
-  nonisolated final class Outcome: Sendable {
-    let isAnswered = Atomic(false)
-  }
   nonisolated protocol Database: Sendable { func begin() async throws -> Transaction }
   nonisolated struct MemoryDatabase: Database {
     let journal: Journal
@@ -177,7 +172,7 @@ enum ServerRecipes {
         }
         let root = root
         func check() async throws {
-          let unmet = await root.withScope(tag: "sample") { sample in
+          let unmet = try await root.withScope(tag: "sample") { sample in
             sample.provide(User(name: "sample"))
             return root.unmetNeeds()
           }
@@ -193,40 +188,10 @@ enum ServerRecipes {
 
       nonisolated struct Notifier: Sendable { let database: any Database }
     #endif
-
-    @Test func aTransaction() async throws {
-      let journal = Journal()
-      root.provide(MemoryDatabase(journal: journal), as: (any Database).self)
-      root.register(Transaction.self, lifetime: .scope) { context in
-        try await context.obtain((any Database).self).begin()
-      }.onClose { transaction in
-        if case .returned = UDIEnding.current { return }
-        await transaction.rollBack()
-      }
-      await #expect(throws: Broken.self) {
-        try await root.withScope(tag: "request") { scope in
-          _ = try await scope.obtain(Transaction.self)
-          throw Broken()
-        }
-      }
-      #expect(journal.all == ["rolled back"])
-      try await root.withScope(tag: "request") { scope in
-        let transaction = try await scope.obtain(Transaction.self)
-        try await transaction.run("…")
-        try await transaction.commit()
-      }
-      #expect(journal.all == ["rolled back", "committed"])
-      // Closed in the middle.
-      try await root.withScope(tag: "request") { scope in
-        _ = try await scope.obtain(Transaction.self)
-        try await root.close()
-      }
-      #expect(journal.all == ["rolled back", "committed", "rolled back"])
-    }
   }
 
-  /// A transaction that handlers need not commit, and that is begun by those that need one.
-  struct Committing {
+  /// A transaction for each request.
+  struct Transactions {
     let root = UDIContext(tag: "Server")
     let journal = Journal()
 
@@ -235,29 +200,22 @@ enum ServerRecipes {
       root.register(Transaction.self, lifetime: .scope) { context in
         try await context.obtain((any Database).self).begin()
       }.onClose { transaction in
-        guard case .closed(because: is Answered) = UDIEnding.current else { return await transaction.rollBack() }
+        guard case .returned = UDIEnding.current else { return await transaction.rollBack() }
         try await transaction.commit()
       }
     }
 
     private func answer(_ handle: @Sendable (UDIContext) async throws -> Int) async throws -> Int {
-      try await root.withScope(tag: "request") { scope in
-        let outcome = Outcome()
-        scope.provide(outcome).onClose { outcome in
-          guard case .closed(because: is Answered) = UDIEnding.current else { return }
-          outcome.isAnswered.store(true, ordering: .relaxed)
-        }
-        let answer = try await handle(scope)
-        try await scope.close(because: Answered())
-        guard outcome.isAnswered.load(ordering: .relaxed) else { throw Stopped() }
-        return answer
+      let answer = try await root.withScope(tag: "request") { scope in
+        try await handle(scope)
       }
+      return answer
     }
 
     /// By the handler, or at the end of the program.
     @Test(arguments: [false, true]) func aScopeThatIsClosedAlready(_ isRoot: Bool) async {
       let root = root
-      await #expect(throws: Stopped.self) {
+      await #expect(throws: UDIUntimelyEnd.scopeClosed) {
         try await answer { scope in
           _ = try await scope.obtain(Transaction.self)
           try await (isRoot ? root : scope).close()
@@ -475,13 +433,14 @@ enum ServerRecipes {
         try await context.obtain((any Database).self).begin()
       }
       server = Server { request in
-        await root.withScope(tag: "request") { scope in
+        let answer = try? await root.withScope(tag: "request") { scope in
           begins.finish()
           for await _ in mayGoOn {}
           // Made only now.
           let transaction = try? await scope.obtain(Transaction.self)
-          request.reply("\(request.name) \(transaction == nil ? "finds nothing" : "is answered")")
+          return transaction == nil ? "finds nothing" : "is answered"
         }
+        request.reply("\(request.name) \(answer ?? "fails")")
       }
     }
 
@@ -540,7 +499,7 @@ enum ServerRecipes {
       let front = try root.makeChild(tag: "front")
       let (mayEnd, ends) = AsyncStream.makeStream(of: Void.self)
       front.provide(1).running { _ in
-        await root.withScope(tag: "request 7") { _ in await Task { for await _ in mayEnd {} }.value }
+        try await root.withScope(tag: "request 7") { _ in await Task { for await _ in mayEnd {} }.value }
       }
       while root.find("request 7") == nil { await Task.yield() }
       await #expect(throws: UDICloseError.self) { try await front.close(within: .zero) }

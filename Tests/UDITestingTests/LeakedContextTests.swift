@@ -140,7 +140,7 @@ struct LeakedContextTests {
         kept.add(UDIContext(tag: "not seen"))
         try foreign.makeChild(tag: "not seen")
       }.value
-      await root.withScope(tag: "done") { _ in }
+      try await root.withScope(tag: "done") { _ in }
     }
     #expect(
       found.map(\.fullPath) == [["alone"], ["foreign", "child"], ["App", "place", "moved"], ["App", "detached"]])

@@ -82,8 +82,22 @@ extension UDIContext {
   nonisolated(nonsending) package func closeCollectingErrors(
     _ ending: UDIEnding, _ limit: (time: Duration, clock: any Clock<Duration>)? = nil
   ) async -> UDICloseError? {
-    guard let (run, number) = Closing.join(self, ending, limit) else { return nil }
+    guard let (run, number, _) = Closing.join(self, ending, limit) else { return nil }
     return await run.waitForEnd(number)
+  }
+
+  /// Closes a scope whose operation, or whose set-up, has ended.
+  ///
+  /// - Returns: The error of closing, if this call closes the scope; if other code has closed it, `scopeClosed`, unless
+  ///   that has called no closer.
+  nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
+    let isClosed = closeAtOnce()
+    if isClosed == true { return nil }
+    if isClosed == nil, let (run, number, isNew) = Closing.join(self, ending, nil) {
+      let error = await run.waitForEnd(number)
+      if isNew { return error }
+    }
+    return change { node, _ in node.treeLocked.extras?.hasCalledCloser == true } ? UDIUntimelyEnd.scopeClosed : nil
   }
 
   /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an
@@ -131,12 +145,12 @@ extension UDIContext {
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
   /// scope without closers thus needs no task of its own, which would take several times as long as the scope.
   ///
-  /// - Returns: Whether the context is closed, by this call or already before.
-  func closeAtOnce() -> Bool {
+  /// - Returns: True if this call has closed the context, false if it had been closed before, and otherwise nil.
+  func closeAtOnce() -> Bool? {
     let path = UDIObserver.mayExist ? fullPath : nil
-    guard let isNew = withNode({ $0.end(onlyIfAtOnce: true) }) else { return false }
-    if isNew, let path { UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: .zero)) } }
-    return true
+    let isNew = withNode { $0.end(onlyIfAtOnce: true) }
+    if isNew == true, let path { UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: .zero)) } }
+    return isNew
   }
 }
 

@@ -61,7 +61,7 @@ extension UDIContext {
       if let path { throw UDITreeError.closed(path, child: scope.fullPath, parent: fullPath) }
       return scope
     } catch {
-      await scope.closeCollectingErrors(.of(error))?.report()
+      (await scope.endScope(.of(error)) as? UDICloseError)?.report()
       throw error
     }
   }
@@ -75,9 +75,14 @@ extension UDIContext {
   /// }
   /// ```
   ///
-  /// The scope is closed as by ``close()``. This method throws only the operation's error. Errors of `onClose` closures
-  /// go to the reporter, as ``UDIMisuse/Kind/closingFailed``. To get them yourself, call ``close()`` at the end of the
-  /// operation.
+  /// The scope is closed as by ``close()``. If an `onClose` closure then throws, so does this method, although the
+  /// operation has returned. So an `onClose` closure may commit what the operation has done, and a failed commit is not
+  /// taken for a success. If the operation has thrown, its error is thrown, and those of closing go to the reporter, as
+  /// ``UDIMisuse/Kind/closingFailed``.
+  ///
+  /// If other code has closed the scope before the operation returned, for example because the program ends, that code
+  /// gets the errors of closing. This method throws ``UDIUntimelyEnd/scopeClosed`` if an `onClose` closure has been
+  /// called, because the closure has not seen ``UDIEnding/returned``.
   ///
   /// If this context is closed or is being closed, the operation gets a closed scope that has no parent. Lookups from
   /// there find what this context and those above it still have.
@@ -88,18 +93,20 @@ extension UDIContext {
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run; it stays on the caller's actor.
   /// - Returns: The result of `operation`.
-  /// - Throws: The error that `operation` throws.
+  /// - Throws: The error that `operation` throws; or ``UDICloseError``, or ``UDIUntimelyEnd/scopeClosed``.
   nonisolated(nonsending) public func withScope<Result, Failure: Error>(
     tag: String, kind: String? = nil, search: UDISearch? = nil,
     operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
-  ) async throws(Failure) -> Result {
+  ) async throws -> Result {
+    // The operation's error has a type, because the compiler (Swift 6.3) crashes when it converts a closure that throws
+    // a typed error into one that throws any.
     let scope = makeNumberedScope(tag: tag, kind, search, "withScope")
     let result: Result
-    do throws(Failure) { result = try await operation(scope) } catch {
-      if !scope.closeAtOnce() { await scope.closeCollectingErrors(.of(error))?.report() }
+    do { result = try await operation(scope) } catch {
+      (await scope.endScope(.of(error)) as? UDICloseError)?.report()
       throw error
     }
-    if !scope.closeAtOnce() { await scope.closeCollectingErrors(.returned)?.report() }
+    if let error = await scope.endScope(.returned) { throw error }
     return result
   }
 

@@ -13,7 +13,7 @@
 /// child. Binding never keeps a dependency alive. A context owns only the instances that its providers make and keep,
 /// and those that were passed to `provide`.
 ///
-/// A scope (``makeScope(tag:search:)``) is a context that lookups from outside do not look into.
+/// A scope (``makeScope(tag:kind:search:)``) is a context that lookups from outside do not look into.
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and the time that a lookup takes does not
 /// depend on the size of the tree.

@@ -38,6 +38,9 @@ public enum UDIUntimelyEnd: Error, Sendable {
   /// It had not ended when the time that `close(because:within:clock:)` gives was over. It was cancelled, and is no
   /// longer waited for.
   case notInTime
+  /// Other code had closed the scope before the operation of `withScope` returned. The scope's `onClose` closures have
+  /// therefore not seen ``UDIEnding/returned``.
+  case scopeClosed
 }
 
 extension UDIUntimelyEnd: CustomStringConvertible {
@@ -46,6 +49,7 @@ extension UDIUntimelyEnd: CustomStringConvertible {
     switch self {
     case .tooEarly: "it has ended before its context was closed; if it may, pass `mayEnd: true` to `running`"
     case .notInTime: "it did not end in time, and was cancelled"
+    case .scopeClosed: "its scope was closed before it returned, so no `onClose` closure has seen that it did"
     }
   }
 }

@@ -34,7 +34,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// file and the line are those of the registration.
     case unclosed
     /// An `onClose` closure or an operation threw an error while its context was being closed, and there was no caller
-    /// to whom it could be thrown: see ``UDIContext/withScope(tag:search:operation:)``. The file and the line are those
+    /// to whom it could be thrown: see ``UDIContext/withScope(tag:kind:search:operation:)``. The file and the line are those
     /// of the registration.
     case closingFailed
     /// The operation of an instance (``UDIRegistration/running(mayEnd:fileID:line:_:)``) has thrown an error, or has

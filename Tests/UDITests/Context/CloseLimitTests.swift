@@ -212,7 +212,7 @@ import Testing
 
   @Test func onCloseSeesHowItEnded() async throws {
     #expect(UDIEnding.current == nil)
-    await context.withScope(tag: "1") { note(in: $0) }
+    try await context.withScope(tag: "1") { note(in: $0) }
     try? await context.withScope(tag: "2") {
       note(in: $0)
       throw OutOfOrder()

@@ -91,13 +91,13 @@ import UDIInspector
   @Test func aScopeBelowAClosedContext() async throws {
     let session = try root.makeScope(tag: "session")
     try await session.close()
-    await session.withScope(tag: "view") { #expect($0.link((any Service).self) === service && $0.parent == nil) }
-    await session.withScope(tag: "view", search: .local) {
+    try await session.withScope(tag: "view") { #expect($0.link((any Service).self) === service && $0.parent == nil) }
+    try await session.withScope(tag: "view", search: .local) {
       #expect($0.link((any Service).self) == nil && $0.search == .local)
     }
     let closing = try root.makeChild(tag: "closing")
     closing.provide(1).onClose { [service] _ in
-      await closing.withScope(tag: "view") { scope in
+      try await closing.withScope(tag: "view") { scope in
         #expect(scope.link(Int.self) == 1 && scope.link((any Service).self) === service)
       }
     }
@@ -109,10 +109,10 @@ import UDIInspector
     let app = try root.makeChild(tag: "app")
     app.register((any Other).self, lifetime: .scope) { Plain() }
     let path = ["root", "app"]
-    @Sendable func expectClosed(_ path: [String]) async {
-      await app.withScope(tag: "request") { request in
+    @Sendable func expectClosed(_ path: [String]) async throws {
+      try await app.withScope(tag: "request") { request in
         // A request may make scopes of its own.
-        await request.withScope(tag: "part") { part in
+        try await request.withScope(tag: "part") { part in
           for scope in [request, part] {
             let error = await #expect(throws: UDILinkError.self) { try await scope.obtain((any Other).self) }
             #expect(error?.cause == .contextClosed(fullPath: path))
@@ -122,9 +122,9 @@ import UDIInspector
       }
     }
     // `close` waits for this closer, so `app` is being closed meanwhile.
-    app.provide(1).onClose { _ in await expectClosed(path) }
+    app.provide(1).onClose { _ in try await expectClosed(path) }
     try await app.close()
-    await expectClosed(["app"])
+    try await expectClosed(["app"])
   }
 
   /// A scope that was begun too late still finds what is above the closed context, whoever has gone meanwhile.
@@ -132,9 +132,9 @@ import UDIInspector
     var app: UDIContext? = try root.makeChild(tag: "app")
     try await app?.close()
     var kept: [UDIContext] = []
-    await app?.withScope(tag: "request") { request in
+    try await app?.withScope(tag: "request") { request in
       kept.append(request)
-      await request.withScope(tag: "part") { kept.append($0) }
+      try await request.withScope(tag: "part") { kept.append($0) }
     }
     for round in 0..<3 {
       for scope in kept {

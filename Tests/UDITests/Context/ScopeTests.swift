@@ -785,7 +785,7 @@ private actor Desk: UDIFinalObject {
     }
     let tags = tags("request")
     #expect(tags[0] == "request" && tags[1].hasPrefix("request #"))
-    let parent = await root.withScope(tag: "request") { scope async in scope.parent }
+    let parent = try await root.withScope(tag: "request") { scope async in scope.parent }
     #expect(parent === root)
     func fail() throws { try root.withScope(tag: "request") { _ in throw OutOfOrder() } }
     #expect(throws: OutOfOrder.self) { try fail() }

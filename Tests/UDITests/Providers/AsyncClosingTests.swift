@@ -171,7 +171,7 @@ import Testing
     }
     await begun.wait()
     context.reset()
-    #expect(!context.closeAtOnce())
+    #expect(context.closeAtOnce() == nil)
     let closing = Task { [context] in
       try await context.close()
       journal.add("closed")

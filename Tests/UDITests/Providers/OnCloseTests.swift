@@ -368,7 +368,7 @@ private struct Loosely {
       }
       _ = scope.link((any Alpha).self)
     }
-    let kept = await root.withScope(tag: "1") { scope async in
+    let kept = try await root.withScope(tag: "1") { scope async in
       add(to: scope, "success")
       return scope
     }
@@ -381,7 +381,7 @@ private struct Loosely {
     }
     let begun = Signal()
     let task = Task {
-      await root.withScope(tag: "3") { scope async in
+      try await root.withScope(tag: "3") { scope async in
         add(to: scope, "cancellation")
         begun.send()
         while !Task.isCancelled { await Task.yield() }
@@ -389,7 +389,7 @@ private struct Loosely {
     }
     await begun.wait()
     task.cancel()
-    await task.value
+    try await task.value
     #expect(journal.all == ["success", "failure", "cancellation"] && root.children.isEmpty)
     // Without anything to close, a scope is closed all the same, with what is below.
     let (scope, child) = try await root.withScope(tag: "4") { scope async throws in
@@ -401,7 +401,7 @@ private struct Loosely {
   /// In an asynchronous function, the scope is closed whatever the operation awaits.
   @Test func aScopeIsClosedEvenIfTheOperationAwaitsNothing() async throws {
     let (root, journal) = (UDIContext(tag: "root"), Journal())
-    await root.withScope(tag: "1") { scope in _ = scope.provide(1).onClose { _ in journal.add("returned") } }
+    try await root.withScope(tag: "1") { scope in _ = scope.provide(1).onClose { _ in journal.add("returned") } }
     let result = try await root.withScope(tag: "2") { scope in
       scope.provide(2).onClose { _ in journal.add("returned a value") }
       return try scope.require(Int.self)
@@ -420,7 +420,7 @@ private struct Loosely {
     let (root, journal) = (UDIContext(tag: "root"), Journal())
     let (begun, inside, go) = (Signal(), Signal(), Signal())
     let scoping = Task {
-      await root.withScope(tag: "scope") { scope async in
+      try await root.withScope(tag: "scope") { scope async in
         scope.provide(1).onClose { _ in
           begun.send()
           await go.wait()
@@ -435,16 +435,28 @@ private struct Loosely {
     await inside.wait()
     for _ in 0..<100 { await Task.yield() }
     go.send()
-    await scoping.value
-    #expect(journal.all == ["closed", "returned"])
+    // The closure has not seen that the operation has returned.
+    await #expect(throws: UDIUntimelyEnd.scopeClosed) { try await scoping.value }
+    #expect(journal.all == ["closed"])
   }
 
-  @Test func errorsOfAScopesClosersAreReported() async throws {
+  @Test func errorsOfAScopesClosersAreThrown() async throws {
     let root = UDIContext(tag: "root")
+    func provide(in scope: UDIContext) {
+      scope.provide(1).onClose { _ in throw OutOfOrder() }
+      scope.provide("2").onClose { _ in throw OutOfOrder() }
+    }
+    let (error, none) = await MisuseLog.during {
+      await #expect(throws: UDICloseError.self) { try await root.withScope(tag: "scope", operation: provide) }
+    }
+    #expect(error?.failures.map { $0.error is OutOfOrder } == [true, true] && none.isEmpty)
+    // The error of the operation comes first.
     let (_, complaints) = await MisuseLog.during {
-      await root.withScope(tag: "scope") { scope async in
-        scope.provide(1).onClose { _ in throw OutOfOrder() }
-        scope.provide("2").onClose { _ in throw OutOfOrder() }
+      await #expect(throws: CancellationError.self) {
+        try await root.withScope(tag: "scope") { scope async throws in
+          provide(in: scope)
+          throw CancellationError()
+        }
       }
     }
     #expect(complaints.map(\.kind) == [.closingFailed, .closingFailed])
@@ -452,10 +464,69 @@ private struct Loosely {
     // Who closes the scope gets the error.
     await #expect(throws: UDICloseError.self) {
       try await root.withScope(tag: "scope") { scope async throws in
-        scope.provide(1).onClose { _ in throw OutOfOrder() }
+        provide(in: scope)
         try await scope.close()
       }
     }
+    #expect(root.children.isEmpty)
+  }
+
+  /// Other code closes the scope, or a context above it, before the operation returns. Its closures have not seen that.
+  @Test(arguments: [false, true], [0, 1, 2]) func aScopeThatIsClosedBefore(_ isAbove: Bool, _ depth: Int) async throws {
+    let root = UDIContext(tag: "root")
+    let home = try root.makeChild(tag: "home")
+    home.provide("home").onClose { _ in throw OutOfOrder() }
+    let journal = Journal()
+    let (_, complaints) = await MisuseLog.during {
+      await #expect(throws: UDIUntimelyEnd.scopeClosed) {
+        try await home.withScope(tag: "scope") { scope in
+          var inner = scope
+          for level in 0..<depth { inner = try inner.makeChild(tag: "\(level)") }
+          inner.provide(1).onClose { _ in
+            if case .closed = UDIEnding.current { journal.add("rolled back") }
+          }
+          try? await (isAbove ? home : scope).close()
+        }
+      }
+    }
+    #expect(journal.all == ["rolled back"] && complaints.isEmpty)
+    // What had nothing to close has lost nothing.
+    let other = try root.makeChild(tag: "other")
+    let result = try await other.withScope(tag: "scope") { scope in
+      try await (isAbove ? other : scope).close()
+      return 7
+    }
+    #expect(result == 7)
+  }
+
+  /// A run that closes the root is joined by all requests below; its failure is told to the one who has called it.
+  @Test func aFailureOfTheRootIsToldOnce() async throws {
+    let root = UDIContext(tag: "root")
+    let (closing, go) = (Signal(), Signal())
+    root.provide(0).onClose { _ in throw OutOfOrder() }
+    root.provide("slow").onClose { _ in
+      closing.send()
+      await go.wait()
+    }
+    let (_, complaints) = await MisuseLog.during {
+      await withDiscardingTaskGroup { group in
+        let begun = Tally()
+        for _ in 0..<10 {
+          group.addTask {
+            try? await root.withScope(tag: "request") { _ in
+              begun.add()
+              await closing.wait()
+            }
+          }
+        }
+        while begun.count < 10 { await Task.yield() }
+        group.addTask { await #expect(throws: UDICloseError.self) { try await root.close() } }
+        await closing.wait()
+        for _ in 0..<100 { await Task.yield() }
+        go.send()
+      }
+    }
+    #expect(complaints.isEmpty)
   }
 
   @Test func theErrorSaysWhatFailedAndWhere() async throws {

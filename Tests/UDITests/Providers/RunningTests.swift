@@ -368,7 +368,7 @@ private enum Locals {
       try await untilCancelled()
     }
     for number in 0..<(isUnderThreadSanitizer ? 500 : 10_000) {
-      await context.withScope(tag: "\(number)") { scope in _ = scope.link((any Alpha).self) }
+      try await context.withScope(tag: "\(number)") { scope in _ = scope.link((any Alpha).self) }
       try #require(census.alive == 0, "session \(number) left its service")
     }
     #expect(context.children.isEmpty)

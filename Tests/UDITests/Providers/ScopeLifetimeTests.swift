@@ -337,7 +337,7 @@ private struct Failed: Error {}
     }
     try await root.withScope(tag: "a") { scope in
       _ = try scope.require((any Alpha).self, named: "2")
-      await root.withScope(tag: "b") { scope in _ = scope.link((any Alpha).self, named: "1") }
+      try await root.withScope(tag: "b") { scope in _ = scope.link((any Alpha).self, named: "1") }
       _ = try scope.require((any Alpha).self, named: "1")
     }
     #expect(journal.all == ["b first", "a second", "a first"])
@@ -524,7 +524,7 @@ private struct Failed: Error {}
     }.onClose { _ in
     }
     for number in 0..<10_000 {
-      await root.withScope(tag: "\(number)") { scope in
+      try await root.withScope(tag: "\(number)") { scope in
         if scope.link((any Alpha).self) !== scope.link((any Alpha).self) { Issue.record("made twice") }
       }
       try #require(census.alive == 0, "scope \(number) left its instance")

@@ -9,6 +9,8 @@ final class NodeExtras {
   var modules: [InstalledModule] = []
   /// The run of `close()` that ends this context, until that run has ended.
   var closing: Closing?
+  /// Whether closing the context has called a closer, here or below.
+  var hasCalledCloser = false
   /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,
   /// `previousSibling` leads to the others.
   var lastClosed: Node?

@@ -45,17 +45,23 @@ final class Closing: Activity, @unchecked Sendable {
   /// and nothing new is made in them. Adds the current task to those that wait for the run, which then leaves its error
   /// to the callers, and no longer reports it.
   ///
-  /// - Returns: The run, and the number of the task among its waiters. Nil if the context is closed, or if the task
-  ///   must not wait, because the run itself waits for the closer or the asynchronous factory that the task is part of.
-  static func join(_ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?) -> (run: Closing, number: UInt64)? {
+  /// A scope whose operation has ended leaves the error of a run that it has not begun to others.
+  ///
+  /// - Returns: The run, the number of the task among its waiters, and whether this call has begun the run. Nil if the
+  ///   context is closed, or if the task must not wait, because the run itself waits for the closer or the asynchronous
+  ///   factory that the task is part of.
+  static func join(
+    _ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?
+  ) -> (run: Closing, number: UInt64, isNew: Bool)? {
     let call = AsyncCall.current
+    let isClose = if case .closed = ending { true } else { false }
     var begun: Closing?
     let (run, number, isWhole) = context.change { node, garbage -> (Closing?, UInt64?, Bool) in
       // The new run marks the context, and so becomes `closing`.
       if !node.treeLocked.state.isEnding { begun = Closing(context, node, ending, &garbage) }
       guard let run = node.treeLocked.extras?.closing else { return (nil, nil, false) }
       let number = try? run.enter(.task(call, through: []))
-      if number != nil { run.isUnattended = false }
+      if number != nil, isClose || begun != nil { run.isUnattended = false }
       return (run, number, run.contexts.first === context)
     }
     if let begun { Task { await begun.run() } }
@@ -63,7 +69,7 @@ final class Closing: Activity, @unchecked Sendable {
     // this caller stops waiting.
     if let limit, let run, isWhole || number != nil { run.startTimer(limit, leaving: isWhole ? nil : number) }
     guard let run, let number else { return nil }
-    return (run, number)
+    return (run, number, begun != nil)
   }
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
@@ -249,7 +255,10 @@ final class Closing: Activity, @unchecked Sendable {
     // A closer that does not end holds only this, and not the context.
     let instance = step.unclosed.instance
     let call = Operation(of: step.provider, ending) { try await close.value(instance.value) }
-    Tree.change { _ in call.noteClosing(by: self) }
+    step.context.change { node, _ in
+      for node in node.andAncestors { node.treeLocked.extras?.hasCalledCloser = node.isEnding }
+      call.noteClosing(by: self)
+    }
     call.start(isDetached: false)
     return call
   }
