@@ -29,6 +29,8 @@ struct Oracle {
     let scopeKind: String?
     var isScope: Bool { scopeKind != nil }
     var isClosed = false
+    /// The keys that a closed context had, and closed contexts above it.
+    var closedKeys: Set<Int> = []
     var children: [Int] = []
     /// By key number.
     var bindings: [Binding?]
@@ -230,6 +232,12 @@ struct Oracle {
   /// - Returns: The numbers of the instances that are closed, in the order in which that happens.
   mutating func close(_ id: Int) -> [Int] {
     let (branch, above) = (branch(id), contexts[id]!.parent ?? contexts[id]!.above)
+    var closedKeys: [Int: Set<Int>] = [:]
+    for id in branch {
+      let own = (0..<keyCount).filter { contexts[id]!.bindings[$0] != nil || contexts[id]!.providers[$0] != nil }
+      let above = contexts[id]!.parent.flatMap { closedKeys[$0] } ?? []
+      closedKeys[id] = contexts[id]!.closedKeys.union(own).union(above)
+    }
     remove(id)
     var closed: [Int] = []
     let binders = attachedTo.filter { branch.contains($0.value) }
@@ -241,9 +249,14 @@ struct Oracle {
       unclosed.removeAll(where: isOwned)
       addContext(id, scopeKind: contexts[id]!.scopeKind, below: nil)
       contexts[id]!.isClosed = true
+      contexts[id]!.closedKeys = closedKeys[id]!
       contexts[id]!.above = above
     }
-    for id in contexts.keys where branch.contains(contexts[id]!.above ?? -1) { contexts[id]!.above = above }
+    for id in contexts.keys {
+      guard let keys = contexts[id]!.above.flatMap({ closedKeys[$0] }) else { continue }
+      contexts[id]!.closedKeys.formUnion(keys)
+      contexts[id]!.above = above
+    }
     return closed
   }
 
@@ -286,6 +299,7 @@ struct Oracle {
   func link(_ key: Int, from context: Int, _ search: UDISearch) -> Int? {
     for id in order(context, search) {
       if let answer = answer(key, at: id, for: context) { return answer.object }
+      if contexts[id]!.closedKeys.contains(key) { return nil }
     }
     return nil
   }

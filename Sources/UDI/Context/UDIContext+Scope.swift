@@ -158,6 +158,8 @@ extension UDIContext {
         scope.treeLocked.hasLostParent = true
         scope.treeLocked.ensureExtras().closedPath = node.endingPath
         scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
+        scope.lock.withLock { scope.shared.needsTreeLock = true }
+        if node.treeLocked.state == .closed { scope.addClosedKeys(node.closedKeys) }
       }
     }
     return scope

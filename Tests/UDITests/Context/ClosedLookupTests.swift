@@ -48,9 +48,100 @@ import UDIInspector
     #expect(member.linkInLine((any Service).self) === service)
     let error = #expect(throws: UDILinkError.self) { try child.require((any Loose).self) }
     #expect(error?.cause == .contextClosed(fullPath: ["child"]))
-    #expect(error?.description.contains("Looked in \"child\", below and above (.lineage), at 2 contexts:") == true)
+    #expect(error?.description.contains("Looked in \"child\" and below (.lineage), at one context:") == true)
     #expect(root.children.isEmpty && root.snapshot().contexts.count == 1)
   }
+
+  // MARK: What a closed context had
+
+  /// A late task of one tenant must not get another's, nor the root's.
+  @Test(arguments: [false, true], UDISearch.allCases)
+  func nothingTakesThePlaceOfWhatItHad(_ isInScope: Bool, _ search: UDISearch) async throws {
+    for name in ["bound", "kept", "closed", "made", "scope"] { root.provide("root", named: UDIName(name)) }
+    root.provide("root", named: "above")
+    let tenant = isInScope ? try root.makeScope(tag: "tenant") : try root.makeChild(tag: "tenant")
+    let own = Plain("own")
+    tenant.bind(own, as: (any Service).self)
+    tenant.provide("own", named: "kept")
+    tenant.provide("own", named: "closed").onClose { _ in }
+    tenant.register(String.self, named: "made") { "own" }
+    tenant.register(String.self, named: "scope", lifetime: .scope) { "own" }
+    let inner = try tenant.makeChild(tag: "inner").makeScope(tag: "innermost")
+    inner.provide("inner", named: "above")
+    let member = Member().attached(to: inner)
+    try await tenant.close()
+    for context in [tenant, inner] {
+      #expect(context.link((any Service).self, search: search) == nil)
+      for name in ["kept", "closed", "made", "scope"] {
+        let name = UDIName(name)
+        #expect(context.link(String.self, named: name, search: search) == nil)
+        let error = #expect(throws: UDILinkError.self) {
+          try context.require(String.self, named: name, search: search)
+        }
+        #expect(error?.cause == .contextClosed(fullPath: context.fullPath))
+        #expect(context.explain(String.self, named: name, search: search).cause == error?.cause)
+        await #expect(throws: UDILinkError.self) { try await context.obtain(String.self, named: name, search: search) }
+      }
+      let isAbove = search == .lineage || search == .ancestors
+      #expect(context.link(String.self, named: "bound", search: search) == (isAbove ? "root" : nil))
+    }
+    #expect(member.linkInLine((any Service).self) == nil && member.linkInLine(String.self, named: "kept") == nil)
+    // What one had, another may find.
+    #expect(tenant.link(String.self, named: "above") == "root" && inner.link(String.self, named: "above") == nil)
+    #expect(root.link((any Service).self) === service && root.link(String.self, named: "kept") == "root")
+  }
+
+  /// From the moment when closing begins, also for contexts below, which are closed before.
+  @Test func whileItIsBeingClosed() async throws {
+    root.provide("root", named: "made")
+    root.provide("root", named: "gone")
+    let tenant = try root.makeScope(tag: "tenant")
+    let inner = try tenant.makeChild(tag: "inner")
+    tenant.register(String.self, named: "made") { "own" }
+    tenant.provide("own", named: "first").onClose { _ in
+      for context in [tenant, inner] {
+        #expect(context.link(String.self, named: "made") == nil && context.link(String.self, named: "gone") == nil)
+        #expect(context.link(String.self, named: "first") == "own")
+        await tenantRequest(below: context)
+      }
+    }
+    @Sendable func tenantRequest(below context: UDIContext) async {
+      try? await context.withScope(tag: "late") { #expect($0.link(String.self, named: "made") == nil) }
+    }
+    tenant.provide("own", named: "gone").onClose { _ in }
+    try await tenant.close()
+    await tenantRequest(below: tenant)
+    await tenantRequest(below: inner)
+  }
+
+  /// What had been released or taken back before is not what the context had.
+  @Test func whatWasGoneBefore() async throws {
+    root.provide("root")
+    let tenant = try root.makeScope(tag: "tenant")
+    do { tenant.bind(Plain("dead"), as: (any Service).self) }
+    tenant.register(String.self) { "own" }
+    tenant.unregister(String.self)
+    try await tenant.close()
+    #expect(tenant.link((any Service).self) === service && tenant.link(String.self) == "root")
+  }
+
+  /// What is above is closed later, and had something, too.
+  @Test func contextsAboveThatHadIt() async throws {
+    root.provide("root")
+    root.provide(1)
+    let tenant = try root.makeChild(tag: "tenant")
+    tenant.provide("tenant")
+    let session = try tenant.makeScope(tag: "session")
+    session.provide(2)
+    try await session.close()
+    #expect(session.link(String.self) == "tenant" && session.link(Int.self) == nil)
+    try await tenant.close()
+    #expect(session.link(String.self) == nil && tenant.link(String.self) == nil)
+    #expect(session.link(Int.self) == nil && tenant.link(Int.self) == 1)
+    #expect(session.link((any Service).self) === service)
+  }
+
+  // MARK: What is above
 
   /// What is above may be closed, too, move, or go.
   @Test func contextsAboveThatEnd() async throws {

@@ -33,16 +33,16 @@ extension UDIContext {
 extension Node {
   /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.
   func recordLookups() {
-    if shared.isRecorded || treeLocked.state == .closed { return }
-    lock.withLock { shared.isRecorded = true }
+    if shared.needsTreeLock || treeLocked.state == .closed { return }
+    lock.withLock { shared.needsTreeLock = true }
   }
 
   /// Lets lookups that begin here take the fast path again, because recording was switched off, unless a creation needs
   /// the slow one.
   func stopRecordingLookups() {
-    guard shared.isRecorded, treeLocked.makings == 0 else { return }
+    guard shared.needsTreeLock, treeLocked.makings == 0, !treeLocked.state.isEnding else { return }
     // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
     // another thread may have relied on the mark, in `UDIContext.recordLookups`.
-    lock.withLock { if !UDIRecording.isOn { shared.isRecorded = false } }
+    lock.withLock { if !UDIRecording.isOn { shared.needsTreeLock = false } }
   }
 }

@@ -36,11 +36,11 @@ final class Survey {
     explanation.isInFactory = search == nil && first.isHandedToFactory
     first.visit(explanation.search) { branch in
       addBranch(branch, limit: limit)
-      return answer != nil || explanation.isAbridged ? () : nil
+      return answer != nil || explanation.isAbridged || branch.hadKey(key.id) ? () : nil
     } alone: { node in
       explanation.isAbridged = explanation.contexts.count + explanation.omittedCount >= limit
       if !explanation.isAbridged { add(node) }
-      return answer != nil || explanation.isAbridged ? () : nil
+      return answer != nil || explanation.isAbridged || node.hadKey(key.id) ? () : nil
     }
     if limit == .max { noteDependents(from: first) }
     enterScope(around: first)

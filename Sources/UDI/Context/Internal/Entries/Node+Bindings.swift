@@ -38,7 +38,12 @@ extension Node {
 
   /// The entry that a lookup finds first, dead or alive.
   func nearestEntry(_ key: UInt64, _ search: UDISearch) -> Unretained<Entry>? {
-    visit(search, branch: { $0.shared.slots.find(key)?.element.state.best }, alone: { $0.ownEntry(key) })
+    func found(_ entry: Unretained<Entry>?, at node: Node) -> Unretained<Entry>?? {
+      entry == nil && !node.hadKey(key) ? nil : .some(entry)
+    }
+    return visit(
+      search, branch: { found($0.shared.slots.find(key)?.element.state.best, at: $0) },
+      alone: { found($0.ownEntry(key), at: $0) }) ?? nil
   }
 
   /// The entry that a lookup finds first. Withdraws dead entries that come before it. The garbage keeps the entry

@@ -13,7 +13,7 @@ extension Node {
     _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     lock.lock()
-    guard !shared.isRecorded else {
+    guard !shared.needsTreeLock else {
       lock.unlock()
       return .undecided
     }

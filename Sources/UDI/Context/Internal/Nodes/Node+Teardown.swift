@@ -40,6 +40,7 @@ extension Node {
       if atOnce, !canEndAtOnce { return nil }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
+      if !treeLocked.state.isEnding { noteClosedKeys(&garbage) }
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
@@ -82,12 +83,15 @@ extension Node {
       if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
     }
     let children = hasChildren ? orphanChildren(goingOnAt: above) : []
-    while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above) }
+    while let closed = treeLocked.extras?.lastClosed {
+      closed.addClosedKeys(closedKeys)
+      closed.goOn(at: above)
+    }
     if isReachable {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
         shared.slots = CompactTable()
-        shared.isRecorded = false
+        shared.needsTreeLock = !closedKeys.isEmpty
       }
     }
     if !content.providers.isEmpty { drop(&content.providers, &garbage) }
@@ -103,6 +107,7 @@ extension Node {
     for child in self.children {
       child.lock.withLockInlined { child.shared.parent = nil }
       child.treeLocked.hasLostParent = true
+      child.addClosedKeys(closedKeys)
       child.goOn(at: above)
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
       if let context = child.treeLocked.heldContext.take() {
@@ -128,6 +133,29 @@ extension Node {
     var outermost = self
     while let above = outermost.shared.parent, above.isEnding { outermost = above }
     return outermost.fullPath
+  }
+
+  /// The keys that lookups from this context, which is ending, do not look for further up.
+  var closedKeys: [Set<UInt64>] { treeLocked.extras?.closedKeys ?? [] }
+
+  /// Whether the context is ending, and it or a closed context above had something under a key.
+  func hadKey(_ key: UInt64) -> Bool { isEnding && closedKeys.contains { $0.contains(key) } }
+
+  /// Notes what the context has, because it begins to end.
+  func noteClosedKeys(_ garbage: inout Garbage) {
+    var keys: Set<UInt64> = []
+    shared.slots.forEach { slot in
+      if slot.state.depth > 0 { return }
+      let isAlive = slot.state.best.read { $0.kind != .binding || $0.liveObject(&garbage) != nil }
+      if isAlive || provider(slot.key) != nil { keys.insert(slot.key) }
+    }
+    addClosedKeys(keys.isEmpty ? [] : [keys])
+  }
+
+  func addClosedKeys(_ keys: [Set<UInt64>]) {
+    if keys.isEmpty { return }
+    treeLocked.ensureExtras().closedKeys += keys
+    lock.withLockInlined { shared.needsTreeLock = true }
   }
 
   /// Lets lookups from this node, which has no parent, go on at another node, or end here if that is nil. Called under

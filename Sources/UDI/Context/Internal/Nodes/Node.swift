@@ -31,8 +31,9 @@ package struct Node: Hashable, @unchecked Sendable {
     var slots = CompactTable<Slot>()
     /// The direction of lookups that do not name one.
     var search: UDISearch
-    /// Whether lookups that begin here are recorded. If so, `attempt` leaves them to `locate`, which records them.
-    var isRecorded = false
+    /// Whether `attempt` leaves lookups that begin here to `locate`: because they are recorded, or because the context
+    /// is closed or being closed, and keys that it had are not looked up above.
+    var needsTreeLock = false
 
     fileprivate init(search: UDISearch) { self.search = search }
   }

@@ -93,6 +93,9 @@ final class Closing: Activity, @unchecked Sendable {
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
   private func mark(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     node.treeLocked.state = .closing
+    // A context above might have closed keys, so lookups from here need the tree lock in any case.
+    node.noteClosedKeys(&garbage)
+    node.lock.withLock { node.shared.needsTreeLock = true }
     let extras = node.treeLocked.ensureExtras()
     extras.closing = self
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
