@@ -179,7 +179,7 @@ struct Composed: Clock {
 }
 
 nonisolated func withoutParameters(_ context: UDIContext) {
-  context.register((any Clock).self, using: Plain.init)  // refused: instead of `using: Thing.init`, write `{ Thing() }`
+  context.register((any Clock).self, using: Plain.init)  // refused: so write `{ Thing() }`
   context.register(named: "x", lifetime: .context, using: Plain.init)  // refused: there is nothing to look up
   context.register(using: { Plain() }).onClose { _ in }  // refused: there is nothing to look up
   context.register((any Clock).self, using: Composed.init)
@@ -212,7 +212,9 @@ extension UDIKey<any Store> { static var store: Self { Self() } }
 
 // swift-format-ignore
 nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
-  // 1. A wrong label. Unnamed; the notes say: incorrect labels for candidate (have: '(_:name:_:)', expected: '(_:named:_:)')
+  // 1. A wrong label. The first was: extra arguments at positions #2, #3 in call. The others are unnamed; the notes say:
+  // incorrect labels for candidate (have: '(_:name:_:)', expected: '(_:named:_:)')
+  context.register((any Store).self, scope: .context) { Disk() }  // refused: extraneous argument label 'scope:' in call
   context.register((any Store).self, name: "main") { Disk() }  // refused: no exact matches in call to instance method 'register'
   context.provide(Disk(), name: "main")  // refused: no exact matches in call to instance method 'provide'
 
@@ -236,15 +238,15 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
 
   // 7. Two closures. The first was right; the second was: no exact matches in call to instance method 'register'
   context.register(Server.self) { Server(port: 80, store: Disk()) } onClose: { try await $0.stop() }  // refused: extra trailing closure passed in call
-  context.register(using: Server.init(port:store:)) { try await $0.stop() }  // refused: extra trailing closure passed in call
+  context.register(using: Server.init(port:store:)) { try await $0.stop() }  // refused: `onClose` is called on what `register` returns
 
-  // 8. An argument of the wrong type. The third and the fourth are unnamed; the notes of the fourth say: candidate expects
-  // value of type '(Int, any Store) throws -> any Store' (got '(Int, any Store) -> Server'). The second was: no exact
-  // matches in call to instance method 'provide'
+  // 8. An argument of the wrong type. The second was: no exact matches in call to instance method 'provide'. The third was:
+  // cannot infer type of closure parameter '$0' without a type annotation. The fourth was: no exact matches in call to
+  // instance method 'register'
   context.register(Server.self) { Server(port: "80", store: try $0.require((any Store).self)) }  // refused: cannot convert value of type 'String' to expected argument type 'Int'
   context.provide(Shelf(), as: Disk.self)  // refused: cannot convert value of type 'Shelf' to expected argument type 'Disk'
-  context.register(Server.self) { Server(port: 80, store: try $0.require(Shelf.self)) }  // refused: cannot infer type of closure parameter '$0' without a type annotation
-  context.register((any Store).self, using: Server.init(port:store:))  // refused: no exact matches in call to instance method 'register'
+  context.register(Server.self) { Server(port: 80, store: try $0.require(Shelf.self)) }  // refused: cannot convert value of type 'Shelf.Type' to expected argument type 'UDIKey<any Store>'
+  context.register((any Store).self, using: Server.init(port:store:))  // refused: `using:` takes what has parameters to look up and makes the type
 
   // 9. `async` without `await`.
   context.register(Server.self) { try Server.open() }  // refused: 'async' call in a function that does not support concurrency

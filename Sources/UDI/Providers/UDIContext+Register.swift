@@ -92,8 +92,8 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     return register(Factory(request, factory.isolation, FactoryFunction(factory)))
@@ -104,8 +104,8 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) () throws -> Dependency?
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @isolated(any) () throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     return register(Factory(request, factory.isolation, FactoryFunction(factory)))

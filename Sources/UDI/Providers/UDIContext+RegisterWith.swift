@@ -54,8 +54,8 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     return register(
