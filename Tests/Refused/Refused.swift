@@ -222,8 +222,9 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
   context.register(Catalogue.self) { Shelf() }  // warned: use of protocol 'Catalogue' as a type must be written 'any Catalogue'
   context.register(Store.self) { Disk() }
 
-  // 3. A class that is not `Sendable`, off the main actor.
-  context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register(_:named:lifetime:replaces:isolation:fileID:line:_:)' in a synchronous nonisolated context
+  // 3. A class that is not `Sendable`, off the main actor. Was: call to main actor-isolated instance method 'register(…)' in a
+  // synchronous nonisolated context, without a word of `Sendable`
+  context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register(_:named:lifetime:replaces:notSendable:fileID:line:_:)' in a synchronous nonisolated context
 
   // 4. An initialiser that belongs to an actor.
   context.register(Toolbar.self) { Toolbar(title: "") }  // refused: call to main actor-isolated initializer 'init(title:)' in a synchronous nonisolated context

@@ -85,14 +85,15 @@ extension UDIContext {
   // MARK: - On the main actor, for types that are not Sendable
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
-  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above. Its label
+  // says in the compiler's messages, which contain the name of the form, why the form belongs to the main actor.
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
   /// main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
@@ -104,7 +105,7 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ factory: @escaping @isolated(any) () throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)

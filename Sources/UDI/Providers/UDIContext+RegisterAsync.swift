@@ -163,12 +163,14 @@ extension UDIContext {
 
   // MARK: - On the main actor, for types that are not Sendable
 
+  // The label `notSendable` says in the compiler's messages why the form belongs to the main actor.
+
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
   /// actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
@@ -180,7 +182,7 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ factory: @escaping @MainActor () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
@@ -194,7 +196,7 @@ extension UDIContext {
   @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ none: ((Never) -> Never)? = nil,
     using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -210,7 +212,7 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ none: ((Never) -> Never)? = nil,
     using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {

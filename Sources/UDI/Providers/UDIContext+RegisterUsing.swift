@@ -52,7 +52,8 @@ extension UDIContext {
   // MARK: - On the main actor, for types that are not Sendable
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
-  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above. Its label
+  // says in the compiler's messages, which contain the name of the form, why the form belongs to the main actor.
 
   // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
   // had it, they would have the same symbol.
@@ -62,7 +63,7 @@ extension UDIContext {
   @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ none: ((Never) -> Never)? = nil,
     using make: (@isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
@@ -76,7 +77,7 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ none: ((Never) -> Never)? = nil,
     using make: (@isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
