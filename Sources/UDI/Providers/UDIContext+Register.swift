@@ -85,8 +85,8 @@ extension UDIContext {
   // MARK: - On the main actor, for types that are not Sendable
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
-  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above. Its label
-  // says in the compiler's messages, which contain the name of the form, why the form belongs to the main actor.
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
   /// main actor, for a type that is not `Sendable`.

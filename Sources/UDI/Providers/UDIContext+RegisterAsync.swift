@@ -113,7 +113,7 @@ extension UDIContext {
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
-  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)``.
+  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)``.
   ///
   /// The parameters are obtained, so they can come from asynchronous factories. They are obtained one after the other.
   ///
@@ -128,6 +128,7 @@ extension UDIContext {
   ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
+  ///   - none: Not to be given. It keeps trailing closures away from `make`.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
@@ -147,7 +148,7 @@ extension UDIContext {
   // forms apart, and lets the compiler prefer the first if both fit. (Swift 6.3 crashes if it converts an initialiser
   // that runs on no actor to the type that this form takes.)
 
-  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)``, for an
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)``, for an
   /// initialiser or a function that runs on its caller's actor. Here it runs on no actor.
   @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
@@ -189,8 +190,8 @@ extension UDIContext {
     return addOnMainActor(request, parameters: [], { _, _ in try await factory() })
   }
 
-  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)`` on the main actor, for an initialiser
-  /// with a parameter that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for an
+  /// initialiser with a parameter that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
   @MainActor @discardableResult
@@ -205,8 +206,8 @@ extension UDIContext {
     return addOnMainActor(request, parameters: ArgumentPack<First, repeat each More>.types, factory)
   }
 
-  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)`` on the main actor, for a type that is
-  /// not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for a type
+  /// that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
   @preconcurrency @MainActor @discardableResult

@@ -34,6 +34,7 @@ extension UDIContext {
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
+  ///   - none: Not to be given. It keeps trailing closures away from `make`.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
@@ -52,13 +53,13 @@ extension UDIContext {
   // MARK: - On the main actor, for types that are not Sendable
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
-  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above. Its label
-  // says in the compiler's messages, which contain the name of the form, why the form belongs to the main actor.
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
   // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
   // had it, they would have the same symbol.
 
-  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)`` on the main actor, for an
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for an
   /// initialiser with a parameter that is not `Sendable`.
   @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
@@ -72,7 +73,7 @@ extension UDIContext {
     return register(Factory(request, parameters: .mainActor, make!.isolation, function))
   }
 
-  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)`` on the main actor, for a
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for a
   /// type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(

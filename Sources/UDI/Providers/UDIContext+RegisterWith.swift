@@ -47,8 +47,8 @@ extension UDIContext {
   // MARK: - On the main actor, for types that are not Sendable
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
-  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above. Its label
-  // says in the compiler's messages, which contain the name of the form, why the form belongs to the main actor.
+  // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
   /// Registers a factory with arguments on the main actor, for a type or arguments that are not `Sendable`. In all
   /// other respects, this form does the same as the one for `Sendable` types.
