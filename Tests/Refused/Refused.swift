@@ -39,7 +39,6 @@ nonisolated func waiting(_ context: UDIContext) async throws {
 
 /// Nothing else can use what is new, so the compiler only warns, because the verbs are `@preconcurrency`.
 nonisolated func new(_ context: UDIContext) {
-  context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register
   context.provide(Counter())  // warned: call to main actor-isolated instance method 'provide
   context.bind(Counter(), as: (any Local).self)  // warned: call to main actor-isolated instance method 'bind
   _ = context.updates(ofAll: (any Local).self)  // warned: call to main actor-isolated instance method 'updates
@@ -180,7 +179,7 @@ struct Composed: Clock {
 }
 
 nonisolated func withoutParameters(_ context: UDIContext) {
-  context.register((any Clock).self, using: Plain.init)  // refused: instead of `using: Thing.init`, write `{ Thing() }`
+  context.register((any Clock).self, using: Plain.init)  // refused: so write `{ Thing() }`
   context.register(named: "x", lifetime: .context, using: Plain.init)  // refused: there is nothing to look up
   context.register(using: { Plain() }).onClose { _ in }  // refused: there is nothing to look up
   context.register((any Clock).self, using: Composed.init)
@@ -190,6 +189,81 @@ nonisolated func withoutParameters(_ context: UDIContext) {
 @MainActor func withoutParametersOnMainActor(_ context: UDIContext) {
   context.register(using: Counter.init)  // refused: there is nothing to look up
   context.register((any Local).self, using: { () async throws in Counter() })  // refused: there is nothing to look up
+}
+
+// MARK: Twelve mistakes with `register`, `using:`, `onClose` and `provide`
+
+protocol Store: Sendable {}
+protocol Catalogue: Sendable { associatedtype Item }
+struct Disk: Store {}
+struct Shelf: Catalogue { typealias Item = Int }
+final class Server: Sendable {
+  init(port: Int, store: any Store) {}
+  static func open() async throws -> Server { Server(port: 80, store: Disk()) }
+  func stop() async throws {}
+}
+@MainActor final class Toolbar { init(title: String) {} }
+enum Place { case main }
+extension UDIKey<any Store> { static var store: Self { Self() } }
+
+// What a line "was" is the first line of the compiler's message when `onCreate:`, `onClose:` and `metadata:` were arguments
+// of the forms, and `register` and `provide` took keys, too. Where nothing is said, the message was the same, up to the name
+// of the form. "Unnamed" says that the first line does not name the mistake.
+
+// swift-format-ignore
+nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
+  // 1. A wrong label. The first was: extra arguments at positions #2, #3 in call. The others are unnamed; the notes say:
+  // incorrect labels for candidate (have: '(_:name:_:)', expected: '(_:named:_:)')
+  context.register((any Store).self, scope: .context) { Disk() }  // refused: extraneous argument label 'scope:' in call
+  context.register((any Store).self, name: "main") { Disk() }  // refused: no exact matches in call to instance method 'register'
+  context.provide(Disk(), name: "main")  // refused: no exact matches in call to instance method 'provide'
+
+  // 2. A missing `any`. It may be missing before a protocol without associated types.
+  context.register(Catalogue.self) { Shelf() }  // warned: use of protocol 'Catalogue' as a type must be written 'any Catalogue'
+  context.register(Store.self) { Disk() }
+
+  // 3. A class that is not `Sendable`, off the main actor. Was: call to main actor-isolated instance method 'register(…)' in a
+  // synchronous nonisolated context, without a word of `Sendable`
+  context.register(Counter.self) { Counter() }  // warned: call to main actor-isolated instance method 'register(_:named:lifetime:replaces:notSendable:fileID:line:_:)' in a synchronous nonisolated context
+
+  // 4. An initialiser that belongs to an actor.
+  context.register(Toolbar.self) { Toolbar(title: "") }  // refused: call to main actor-isolated initializer 'init(title:)' in a synchronous nonisolated context
+
+  // 5. A closure that returns nothing. Without the type, nothing is what it registers.
+  context.register(Server.self) { context in print(context) }  // refused: cannot convert value of type '()' to closure result type 'Server?'
+  context.register((any Store).self) { let disk = Disk(); print(disk) }  // refused: missing return in closure expected to return '(any Store)?'
+  context.register { let disk = Disk(); print(disk) }
+
+  // 6. An optional.
+  context.provide(disk)  // warned: unwrap it first: a lookup of the type without the question mark does not find an optional
+
+  // 7. Two closures. The first was right; the second was: no exact matches in call to instance method 'register'
+  context.register(Server.self) { Server(port: 80, store: Disk()) } onClose: { try await $0.stop() }  // refused: extra trailing closure passed in call
+  context.register(using: Server.init(port:store:)) { try await $0.stop() }  // refused: `onClose` is called on what `register` returns
+
+  // 8. An argument of the wrong type. The second was: no exact matches in call to instance method 'provide'. The third was:
+  // cannot infer type of closure parameter '$0' without a type annotation. The fourth was: no exact matches in call to
+  // instance method 'register'
+  context.register(Server.self) { Server(port: "80", store: try $0.require((any Store).self)) }  // refused: cannot convert value of type 'String' to expected argument type 'Int'
+  context.provide(Shelf(), as: Disk.self)  // refused: cannot convert value of type 'Shelf' to expected argument type 'Disk'
+  context.register(Server.self) { Server(port: 80, store: try $0.require(Shelf.self)) }  // refused: cannot convert value of type 'Shelf.Type' to expected argument type 'UDIKey<any Store>'
+  context.register((any Store).self, using: Server.init(port:store:))  // refused: `using:` takes what has parameters to look up and makes the type
+
+  // 9. `async` without `await`.
+  context.register(Server.self) { try Server.open() }  // refused: 'async' call in a function that does not support concurrency
+  context.register(Server.self) { try await Server.open() }.onClose { try $0.stop() }  // refused: expression is 'async' but is not marked with 'await'
+
+  // 10. A key of another type. The second is unnamed. Second and third were: cannot convert value of type 'Shelf' to closure
+  // result type '(any Store)?'; argument type 'Shelf' does not conform to expected type 'Store'
+  context.register(Shelf.self) { try $0.require(.store) }  // refused: cannot convert value of type 'any Store' to closure result type 'Shelf?'
+  context.register(.store) { Shelf() }  // refused: generic parameter 'Dependency' could not be inferred
+  context.provide(Shelf(), as: .store)  // refused: type 'Shelf.Type' has no member 'store'
+
+  // 11. An unused result.
+  context.register(Disk.self) { Disk() }.link()  // warned: result of call to 'link()' is unused
+
+  // 12. A name that is no text.
+  context.register((any Store).self, named: Place.main) { Disk() }  // refused: cannot convert value of type 'Place' to expected argument type 'UDIName'
 }
 
 // Code that is right as it is.
@@ -215,7 +289,6 @@ struct Shop: Service {}
 final class Window: Local { var count = 0 }
 
 nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any Service)?, _ number: Int?) {
-  context.provide(shop)  // warned: unwrap it first: a lookup of the type
   context.provide(service)  // warned: unwrap it first: a lookup of the type
   context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: a lookup of the type
   context.provide(service, named: "main")  // warned: unwrap it first: a lookup of the type
@@ -328,7 +401,8 @@ final class Declarations: UDIObject {
   @Linked(keeps: .never) var inLine: Gear? = nil  // refused: remove the initial value: a property with @
   @AppLinked var app: Gear? = nil  // refused: extra argument 'wrappedValue' in call
   @Required var required: Gear = Gear()  // refused: remove the initial value: a property with @
-  @Linked var notOptional: Gear  // refused: does not match 'wrappedValue' type 'Dependency?'
+  // The compiler's second line names the mistake: property type 'Gear' does not match 'wrappedValue' type 'Dependency?'
+  @Linked var notOptional: Gear  // refused: generic parameter 'Dependency' could not be inferred
 }
 @MainActor @Observable final class Observed: @MainActor UDIFinalObject {
   @ObservationIgnored let _attachedContext = UDIAttachment()

@@ -86,14 +86,15 @@ extension UDIContext {
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
   /// main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     return register(Factory(request, factory.isolation, FactoryFunction(factory)))
@@ -104,8 +105,8 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @isolated(any) () throws -> Dependency?
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @isolated(any) () throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     return register(Factory(request, factory.isolation, FactoryFunction(factory)))

@@ -113,7 +113,7 @@ extension UDIContext {
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
-  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)``.
+  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)``.
   ///
   /// The parameters are obtained, so they can come from asynchronous factories. They are obtained one after the other.
   ///
@@ -128,18 +128,19 @@ extension UDIContext {
   ///     (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
+  ///   - none: Not to be given. It keeps trailing closures away from `make`.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @_disfavoredOverload @discardableResult
+  @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
+    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line, _ none: ((Never) -> Never)? = nil,
+    using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     return add(
-      request, make.isolation, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make))
+      request, make!.isolation, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make!))
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -147,28 +148,31 @@ extension UDIContext {
   // forms apart, and lets the compiler prefer the first if both fit. (Swift 6.3 crashes if it converts an initialiser
   // that runs on no actor to the type that this form takes.)
 
-  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)``, for an
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)``, for an
   /// initialiser or a function that runs on its caller's actor. Here it runs on no actor.
-  @_disfavoredOverload @discardableResult
+  @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: nonisolated(nonsending) @escaping @Sendable (First, repeat each More) async throws -> Dependency
+    _ none: ((Never) -> Never)? = nil,
+    using make: (nonisolated(nonsending) @Sendable (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     return add(
-      request, nil, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make))
+      request, nil, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make!))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
+
+  // The label `notSendable` says in the compiler's messages why the form belongs to the main actor.
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
   /// actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
     return addOnMainActor(request, { context, _ in try await factory(context) })
@@ -179,40 +183,42 @@ extension UDIContext {
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    _ factory: @escaping @MainActor () async throws -> Dependency?
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ factory: @escaping @MainActor () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
     return addOnMainActor(request, parameters: [], { _, _ in try await factory() })
   }
 
-  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)`` on the main actor, for an initialiser
-  /// with a parameter that is not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for an
+  /// initialiser with a parameter that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
-  @_disfavoredOverload @MainActor @discardableResult
+  @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ none: ((Never) -> Never)? = nil,
+    using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    let factory = lookingUpParameters(of: make, request.site)
+    let factory = lookingUpParameters(of: make!, request.site)
     return addOnMainActor(request, parameters: ArgumentPack<First, repeat each More>.types, factory)
   }
 
-  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:using:)`` on the main actor, for a type that is
-  /// not `Sendable`.
+  /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for a type
+  /// that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
-  @_disfavoredOverload @preconcurrency @MainActor @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ none: ((Never) -> Never)? = nil,
+    using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    let factory = lookingUpParameters(of: make, request.site)
+    let factory = lookingUpParameters(of: make!, request.site)
     return addOnMainActor(
       request, parameters: ArgumentPack<First, repeat each More>.types, factory)
   }

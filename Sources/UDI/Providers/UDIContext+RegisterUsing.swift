@@ -1,7 +1,9 @@
 /// Registering an initialiser whose parameters are looked up by their types.
 extension UDIContext {
-  // All forms of `register(using:)` are disfavoured. If they were not, a trailing closure that takes a context would
-  // match both these forms and those that take a factory.
+  // No form of `register(using:)` takes a trailing closure. The compiler gives that to the first parameter with a
+  // function's type, and so to `none`, which no closure fits. Otherwise, it would report each mistake in a factory as a
+  // type of `$0` that it cannot infer, because the closure might be for `using:`. It would skip `none` if a later
+  // parameter needed a closure; so `make` has a default, which no call can use, because `First` would be unknown.
 
   /// Registers an initialiser or a function as a factory. Its parameters are looked up by their types.
   ///
@@ -32,70 +34,79 @@ extension UDIContext {
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
+  ///   - none: Not to be given. It keeps trailing closures away from `make`.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @_disfavoredOverload @discardableResult
+  @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @Sendable @isolated(any) (First, repeat each More) throws -> Dependency
+    _ none: ((Never) -> Never)? = nil,
+    using make: (@Sendable @isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParametersOf: make, .anywhere)
-    return register(Factory(request, make.isolation, function))
+    let function = FactoryFunction(lookingUpParametersOf: make!, .anywhere)
+    return register(Factory(request, make!.isolation, function))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
 
   // These forms have the parameter `isolation`, although their closures always belong to the main actor. Without this
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
+  // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
   // Only the second form has `@preconcurrency`. The attribute removes `Sendable` from symbol names, so if both forms
   // had it, they would have the same symbol.
 
-  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)`` on the main actor, for an
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for an
   /// initialiser with a parameter that is not `Sendable`.
-  @_disfavoredOverload @MainActor @discardableResult
+  @MainActor @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ none: ((Never) -> Never)? = nil,
+    using make: (@isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParametersOf: make, .mainActor)
-    return register(Factory(request, parameters: .mainActor, make.isolation, function))
+    let function = FactoryFunction(lookingUpParametersOf: make!, .mainActor)
+    return register(Factory(request, parameters: .mainActor, make!.isolation, function))
   }
 
-  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:using:)`` on the main actor, for a
+  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for a
   /// type that is not `Sendable`.
-  @_disfavoredOverload @preconcurrency @MainActor @discardableResult
+  @preconcurrency @MainActor @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency
+    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
+    line: UInt = #line, _ none: ((Never) -> Never)? = nil,
+    using make: (@isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParametersOf: make, .mainActor)
-    return register(Factory(request, make.isolation, function))
+    let function = FactoryFunction(lookingUpParametersOf: make!, .mainActor)
+    return register(Factory(request, make!.isolation, function))
   }
 
-  // MARK: - Initialisers without parameters
+  // MARK: - Mistakes
 
   // The compiler considers an unavailable form only if no other form fits, and then its message explains the error.
-  // Without the form below, the compiler would say that there are no exact matches.
+  // Without the form below, the compiler would say that there are no exact matches. It takes what the others do not: no
+  // parameters, another type, and a closure after `using:`.
 
   /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
   @available(
     *, unavailable,
-    message: "without parameters, there is nothing to look up: instead of `using: Thing.init`, write `{ Thing() }`"
+    message: """
+      `using:` takes what has parameters to look up and makes the type: without parameters, there is nothing to look \
+      up, so write `{ Thing() }`; and `onClose` is called on what `register` returns
+      """
   )
-  @_disfavoredOverload @discardableResult
-  public func register<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    using make: @escaping @isolated(any) () async throws -> Dependency?
-  ) -> UDIRegistration<Dependency> { preconditionFailure("unavailable") }
+  @discardableResult
+  public func register<Made, each Parameter>(
+    _ type: Any.Type = Any.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil, replaces: Bool? = nil,
+    _ none: ((Never) -> Never)? = nil, using make: (@isolated(any) (repeat each Parameter) async throws -> Made)? = nil,
+    _ close: ((Made) async throws -> Void)? = nil
+  ) -> UDIRegistration<Made> { preconditionFailure("unavailable") }
 }
 
 extension FactoryFunction {

@@ -79,9 +79,8 @@ import Testing
     }
     context.register(Database.self, lifetime: .context) { () async in Database() }
     for name in ["a", "b"] {
-      context.register((any Filter).self, named: UDIName(name), lifetime: .context) { (_: Database) in
-        Named(label: name)
-      }
+      context.register(
+        (any Filter).self, named: UDIName(name), lifetime: .context, using: { (_: Database) in Named(label: name) })
     }
     context.register(Timeline.self, lifetime: .context) { context in Timeline(context.linkAll((any Filter).self)) }
     let line = #line - 1

@@ -235,10 +235,11 @@ import Testing
       asynchronous.add()
       return Part()
     }
-    context.register(Whole.self, lifetime: lifetime) { (plain: Plain, one: Part, other: Part) in
+    let make = { @Sendable (plain: Plain, one: Part, other: Part) in
       calls.add()
       return Whole(one: one, other: other)
     }
+    context.register(Whole.self, lifetime: lifetime, using: make)
     let whole = try await context.obtain(Whole.self)
     #expect(synchronous.count == 1 && calls.count == 1)
     #expect(asynchronous.count == ([.weak, .context].contains(ofParts) ? 1 : 2) || ofParts == .graph)

@@ -127,10 +127,11 @@ import Testing
       await release.wait()
       return Slow()
     }
-    context.register(Whole.self, lifetime: .context) { (slow: Slow) in
+    let make = { @Sendable (slow: Slow) in
       calls.add()
       return Whole(slow: slow)
     }
+    context.register(Whole.self, lifetime: .context, using: make)
     let task = Task { try await context.obtain(Whole.self) }
     await begun.wait()
     #expect(throws: UDILinkError.self) { try context.require(Whole.self) }
