@@ -95,15 +95,6 @@ extension UDIContext {
     default: linkAll((any Third).self, search: search).compactMap(number)
     }
   }
-
-  func linkAllNamed(_ key: Int, _ search: UDISearch) -> [Int] {
-    let name = names[key % 3]
-    return switch key / 3 {
-    case 0: linkAll((any First).self, named: name, search: search).compactMap(number)
-    case 1: linkAll((any Second).self, named: name, search: search).compactMap(number)
-    default: linkAll((any Third).self, named: name, search: search).compactMap(number)
-    }
-  }
 }
 
 extension NumberedMember {

@@ -137,9 +137,9 @@ extension UDIContext {
     lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
   }
 
-  func lookUpAll<Dependency>(_ request: LookupRequest, ofAnyName: Bool) -> [Dependency] {
+  func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
     request.reach.assertIsolation(Dependency.self)
-    var found = withNode { $0.allDependencies(request, ofAnyName: ofAnyName) }
+    var found = withNode { $0.allDependencies(request) }
     if found.isEmpty { return [] }
     let wanted = WantedType(.of(request.type), request.reach)
     return unsafe Array(unsafeUninitializedCapacity: found.count) { buffer, count in

@@ -56,14 +56,14 @@ public struct UDIEntry: Sendable, Equatable, Codable {
   /// If the object bound itself while ``UDIRecording`` was on, the file of the call that had attached it, or of the
   /// registration of the provider that made it, in the form of `#fileID`. Nil for all other entries, and if the object
   /// was not attached, or was attached by setting `attachedContext`.
-  public let attachFileID: String?
+  package let attachFileID: String?
   /// The line of that call or registration, counted from 1; nil if `attachFileID` is nil.
-  public let attachLine: Int?
+  package let attachLine: Int?
   /// The file of the call that replaced or withdrew the binding, in the form of `#fileID`; nil if there was no such
   /// call.
-  public let endFileID: String?
+  package let endFileID: String?
   /// The line of that call, counted from 1.
-  public let endLine: Int?
+  package let endLine: Int?
   /// How long ago the binding was replaced, withdrawn, or found to be dead. Nil for all other entries, for a dead
   /// binding that had not been noticed before, and in snapshots.
   public internal(set) var deadFor: Duration?

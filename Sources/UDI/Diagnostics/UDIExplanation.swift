@@ -125,20 +125,20 @@ public struct UDIExplanation: Sendable, Equatable {
   /// all, at most 100 are listed.
   public internal(set) var contexts: [Context] = []
   /// The number of contexts that were looked at and are not listed.
-  public internal(set) var omittedCount = 0
+  package internal(set) var omittedCount = 0
   /// Whether the lookup covers more contexts than were looked at. The explanation of an error looks at a limited number
   /// of contexts, so that it takes little time even in a large tree.
-  public internal(set) var isAbridged = false
+  package internal(set) var isAbridged = false
   /// If there is no answer, the nearest place in the same tree that has the dependency, although the lookup does not
   /// look there.
-  public internal(set) var nearestOutside: Place?
+  package internal(set) var nearestOutside: Place?
   /// Whether recording was on when this explanation was made: see ``UDIRecording/isOn``. Without recording, a binding
   /// whose object was released may have left no trace. In that case, the cause might be wrong, and the description says
   /// so.
   public let wasRecording = UDIRecording.isOn
   /// Whether the lookup went up because it named no direction and began in a context that had been given to a running
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
-  public internal(set) var isInFactory = false
+  package internal(set) var isInFactory = false
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
   /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
   /// order of their lookups. Empty in errors, and while ``UDIRecording`` is off.
@@ -157,7 +157,7 @@ public struct UDIExplanation: Sendable, Equatable {
 extension UDIExplanation {
   /// Other places that are as near as the answer, of those that are listed. The answer takes precedence because its
   /// branch was added first.
-  public var equallyNear: [Place] {
+  package var equallyNear: [Place] {
     // The list of contexts ends with the level of the answer.
     let answers = contexts.compactMap { context in
       context.findings.first { isAnswer($0) }.map { Place(fullPath: context.fullPath, finding: $0) }

@@ -15,7 +15,7 @@
 public struct UDIReporter: Sendable {
   /// Whether the reporter reports that an object uses a verb while it is attached to no context. In a program that
   /// attaches all its objects, such reports show which objects were forgotten.
-  public let reportsUnattachedUse: Bool
+  package let reportsUnattachedUse: Bool
 
   private let body: @Sendable (UDIMisuse) -> Void
 

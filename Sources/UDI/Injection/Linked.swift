@@ -42,13 +42,6 @@ public struct Linked<Dependency> {
       Dependency.self, .mainActor, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
   }
 
-  /// Declares a dependency by its key. It need not be `Sendable`, see the initialiser without a key.
-  @_alwaysEmitIntoClient
-  public init(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) { self.init(named: key.name, search: search, keeps: keeping, fileID: fileID, line: line) }
-
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
@@ -93,13 +86,6 @@ extension Linked where Dependency: Sendable {
     link = PropertyLink(
       Dependency.self, .anywhere, named: name, search: search, keeps: keeping, at: UDICallSite(fileID, line))
   }
-
-  /// Declares, by its key, a dependency that may be used from anywhere.
-  @_alwaysEmitIntoClient
-  public init(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, keeps keeping: UDIKeeping = .strongly,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) { self.init(named: key.name, search: search, keeps: keeping, fileID: fileID, line: line) }
 }
 
 extension Linked {

@@ -37,12 +37,6 @@ public struct Required<Dependency> {
     link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
-  /// Declares a dependency by its key. It need not be `Sendable`, see the initialiser without a key.
-  @_alwaysEmitIntoClient
-  public init(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) { self.init(named: key.name, search: search, fileID: fileID, line: line) }
-
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(
     *, unavailable,
@@ -88,12 +82,6 @@ extension Required where Dependency: Sendable {
   ) {
     link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
-
-  /// Declares, by its key, a dependency that may be used from anywhere.
-  @_alwaysEmitIntoClient
-  public init(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) { self.init(named: key.name, search: search, fileID: fileID, line: line) }
 }
 
 // This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.

@@ -40,7 +40,7 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
 
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
   /// contains an address, which differs in each process; descriptions and messages show `(private)` instead.
-  public var typeName: String { TypeIdentity.of(Dependency.self).text }
+  package var typeName: String { TypeIdentity.of(Dependency.self).text }
 }
 
 extension UDIKey: CustomStringConvertible {

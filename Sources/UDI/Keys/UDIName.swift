@@ -19,7 +19,7 @@ public struct UDIName: Hashable, Sendable {
   /// The hash of `text`. It is declared before `text`, so that `==` compares it first.
   let digest: UInt64
   /// The text. For a name that was made from a string, this is the string.
-  public let text: String
+  package let text: String
 
   private init(text: String) {
     var text = text

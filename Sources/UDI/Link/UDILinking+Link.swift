@@ -158,27 +158,7 @@ extension UDILinking {
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
     _origin.lookUpAll(
-      LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)), ofAnyName: true)
-  }
-
-  /// Looks up all dependencies of the given type that have the given name or, if that is nil, that have no name.
-  ///
-  /// - Parameters:
-  ///   - type: The type that the dependency is registered under.
-  ///   - name: The dependency's name, if it has one.
-  ///   - search: The direction to take; by default the context's.
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  /// - Returns: The dependencies in search order, at most one from each context. Some may be made by this call.
-  /// - Complexity: O(contexts that have such a dependency or lead to one, and levels above), whatever else the tree
-  ///   contains.
-  @_alwaysEmitIntoClient
-  public func linkAll<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> [Dependency] {
-    _origin.lookUpAll(
-      LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)), ofAnyName: false)
+      LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)))
   }
 }
 
@@ -318,16 +298,6 @@ extension UDILinking {
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
     _origin.lookUpAll(
-      LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line)), ofAnyName: true)
-  }
-
-  /// Does the same as ``linkAll(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func linkAll<Dependency>(
-    _ type: Dependency.Type, named name: UDIName?, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line
-  ) -> [Dependency] {
-    _origin.lookUpAll(
-      LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)), ofAnyName: false)
+      LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line)))
   }
 }

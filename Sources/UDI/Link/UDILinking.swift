@@ -84,8 +84,8 @@ extension UDIOrigin {
   }
 
   @usableFromInline
-  func lookUpAll<Dependency>(_ request: LookupRequest, ofAnyName: Bool) -> [Dependency] {
-    context("linkAll", isRequired: nil, request)?.lookUpAll(request, ofAnyName: ofAnyName) ?? []
+  func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
+    context("linkAll", isRequired: nil, request)?.lookUpAll(request) ?? []
   }
 }
 

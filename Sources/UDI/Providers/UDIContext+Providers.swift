@@ -53,24 +53,16 @@ extension UDIContext {
     return done
   }
 
-  /// Releases the instances that the providers of this context keep; those of other contexts stay, and so does what
+  /// Releases the instances that this context's providers keep; those of other contexts stay, and so does what
   /// `provide` was given. The next link makes a new instance.
   ///
   /// Instances that were registered with `onClose` are dropped without being closed, and are reported as
   /// ``UDIMisuse/Kind/unclosed``. While the context is being closed, this method does nothing.
   ///
+  /// - Parameter lifetime: The lifetime of the providers; nil for all providers.
   /// - Complexity: O(providers of this context and the instances that they keep), and O(log siblings) on each level
   ///   upwards at which the answer changes.
-  public func reset() { reset(only: nil) }
-
-  /// Releases the instances that this context's providers with the given lifetime keep; those of other contexts stay,
-  /// and so does what `provide` was given. The next link makes a new instance.
-  ///
-  /// - Parameter lifetime: The lifetime of the providers.
-  /// - Complexity: O(providers of this context), and O(log siblings) on each level upwards at which the answer changes.
-  public func reset(_ lifetime: UDILifetime) { reset(only: lifetime) }
-
-  private func reset(only lifetime: UDILifetime?) {
+  public func reset(_ lifetime: UDILifetime? = nil) {
     var keys: [KeyIdentity] = []
     change { node, garbage in
       // A context that is being closed drops each instance itself, after closing the instance.

@@ -80,8 +80,7 @@ public struct UDILifetime: Sendable {
       }
   }
 
-  /// The lifetime's name, as messages and snapshots show it.
-  public var name: String { kind.name }
+  package var name: String { kind.name }
   var sharing: Sharing { kind.sharing }
   var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
 

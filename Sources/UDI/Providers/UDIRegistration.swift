@@ -18,12 +18,6 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// The metadata that `metadata(_:)` has set, or that `bind` was given.
   public var metadata: (any Sendable)? { entry.metadata }
 
-  /// The file of the call that made the registration, in the form of `#fileID`.
-  public var fileID: String { entry.site.fileID }
-
-  /// The line of the call that made the registration, counted from 1.
-  public var line: Int { entry.site.line }
-
   /// The context that contains the registration. Nil if the registration was taken back or replaced, if the context is
   /// closed or gone, or if nothing was registered.
   public var context: UDIContext? {
@@ -35,9 +29,8 @@ extension UDIRegistration: CustomStringConvertible {
   /// The key, the kind and the place of the registration:
   /// `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
   public var description: String {
-    let place = "\(fileID):\(line)"
-    guard let lifetime else { return "binding of \(key), bound at \(place)" }
-    return "provider (\(lifetime)) of \(key), registered at \(place)"
+    guard let lifetime else { return "binding of \(key), bound at \(entry.site)" }
+    return "provider (\(lifetime)) of \(key), registered at \(entry.site)"
   }
 }
 

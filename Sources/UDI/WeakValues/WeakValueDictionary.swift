@@ -261,7 +261,7 @@ extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
   }
 }
 
-extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvertible {
+extension WeakValueDictionary: CustomStringConvertible {
   /// The live pairs in the format of a dictionary, in no particular order: `["ann": Game.Player]`, or `[:]` if there
   /// are none.
   ///
@@ -270,9 +270,6 @@ extension WeakValueDictionary: CustomStringConvertible, CustomDebugStringConvert
     let pairs = map { "\(String(reflecting: $0.key)): \(String(reflecting: $0.value))" }
     return pairs.isEmpty ? "[:]" : "[\(pairs.joined(separator: ", "))]"
   }
-
-  /// The same as ``description``.
-  public var debugDescription: String { description }
 }
 
 // Unchecked: a storage is changed only while a single dictionary refers to it; while several share it, it is only read.

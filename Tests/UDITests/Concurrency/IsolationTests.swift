@@ -457,7 +457,7 @@ private nonisolated func missesAll(_ context: UDIContext, _ name: UDIName?) -> B
   return MisuseLog.during {
     context.link(SendableLocal.self, named: name) == nil
       && (try? context.require(SendableLocal.self, named: name)) == nil
-      && context.linkAll(SendableLocal.self).isEmpty && context.linkAll(SendableLocal.self, named: name).isEmpty
+      && context.linkAll(SendableLocal.self).isEmpty
       && context.link(SendableLocal.self, named: name, fresh: true) == nil
       && context.link(UDIKey<SendableLocal>(named: name)) == nil
       && context.link(SendableLocal.self, named: name, with: 1) == nil

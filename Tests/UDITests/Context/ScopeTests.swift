@@ -101,12 +101,6 @@ private actor Desk: UDIFinalObject {
   nonisolated private static let linkingAll = [
     Way("UDILinking.linkAll(_:search:fileID:line:)") { !$0.linkAll((any Service).self, search: $1).isEmpty },
     Way("UDILinking.linkAll(_:search:fileID:line:)") { !$0.linkAll((any Domestic).self, search: $1).isEmpty },
-    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
-      !$0.linkAll((any Service).self, named: made, search: $1).isEmpty
-    },
-    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
-      !$0.linkAll((any Domestic).self, named: made, search: $1).isEmpty
-    },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Service).self, search: $1).isEmpty },
     Way("UDIContext.registrations(of:search:)") { !$0.registrations(of: (any Domestic).self, search: $1).isEmpty },
   ]
@@ -298,12 +292,6 @@ private actor Desk: UDIFinalObject {
     },
     Way("UDILinking.linkAll(_:search:fileID:line:)") {
       !Asker().attached(to: $0).linkAll((any Domestic).self, search: $1).isEmpty
-    },
-    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
-      !Asker().attached(to: $0).linkAll((any Service).self, named: made, search: $1).isEmpty
-    },
-    Way("UDILinking.linkAll(_:named:search:fileID:line:)") {
-      !Asker().attached(to: $0).linkAll((any Domestic).self, named: made, search: $1).isEmpty
     },
     Way("UDILinking.require(_:named:search:fileID:line:)") {
       (try? Asker().attached(to: $0).require((any Service).self, search: $1)) != nil

@@ -12,7 +12,7 @@ extension Watcher {
   ///   that is not new would have to be asked; or the only provider has left its context before it was asked.
   nonisolated(nonsending) func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> [Found]? {
     func collect() -> ContiguousArray<LoadedEntry> {
-      context.withNode { $0.allDependencies(request, ofAnyName: findsAll, onlyFirst: !findsAll) }
+      context.withNode { $0.allDependencies(request, onlyFirst: !findsAll) }
     }
     let wanted = WantedType(.of(request.type), request.reach)
     var rest = isKeptOnly ? collect() : looking(collect)
@@ -57,7 +57,7 @@ extension Watcher {
 
   @inline(never)
   private func begin(with found: Instance?) {
-    let entry = context?.withNode { $0.allDependencies(request, ofAnyName: false, onlyFirst: true) }.last?.entry
+    let entry = context?.withNode { $0.allDependencies(request, onlyFirst: true) }.last?.entry
     guard let found, let entry else { return _ = isNew([]) }
     // A value has been copied out of the box that is kept.
     let kept = found.isBox ? (entry as? InstanceEntry)?.instance : nil

@@ -1,23 +1,22 @@
 import Synchronization
 
 extension Node {
-  /// All live dependencies that a lookup asks for, in search order; those of one context in the order of registration.
+  /// All live dependencies of the type that a lookup asks for, whatever their names, in search order; those of one
+  /// context in the order of registration.
   ///
-  /// - Parameters:
-  ///   - ofAnyName: Whether to return all dependencies of the type, whatever their name.
-  ///   - onlyFirst: Whether to return only the dependency that a lookup of one would find.
+  /// - Parameter onlyFirst: Whether to return only the dependency that a lookup of one would find, with its name.
   /// - Returns: The dependencies, the last one first, so that the caller can take them out of the array one by one.
   /// - Complexity: O(contexts that have an entry for a key of the type or lead to one), and O(levels above) if the
-  ///   search climbs, whatever else the tree contains. If `ofAnyName`, and names are in use with the type, also O(keys
+  ///   search climbs, whatever else the tree contains. If names are in use with the type, also O(keys
   ///   at this node and at those above it).
   func allDependencies(
-    _ request: LookupRequest, ofAnyName: Bool, onlyFirst: Bool = false
+    _ request: LookupRequest, onlyFirst: Bool = false
   ) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
     return Tree.change { garbage in
       let search = direction(of: request.search)
-      let keys = ofAnyName ? keyIDs(of: identity, search) : [token.keyID(named: request.name)]
+      let keys = onlyFirst ? [token.keyID(named: request.name)] : keyIDs(of: identity, search)
       while true {
         let entries = onlyFirst ? nearestEntry(keys[0], search).map { [$0] } ?? [] : entries(under: keys, search)
         var found: ContiguousArray<LoadedEntry> = []

@@ -57,7 +57,7 @@ struct Demand: Sendable {
   /// - Returns: The instances in search order. A bound one might not be of the requested type.
   nonisolated(nonsending) func obtainAll() async throws -> [Instance] {
     var all: [Instance] = []
-    for (entry, object) in context.withNode({ $0.allDependencies(request, ofAnyName: true) }).reversed() {
+    for (entry, object) in context.withNode({ $0.allDependencies(request) }).reversed() {
       if let object {
         all.append(Instance(object: object, form: .none, isBox: false))
       } else if (entry as? Provider)?.wanted == nil {
