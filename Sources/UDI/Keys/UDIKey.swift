@@ -11,8 +11,8 @@
 /// }
 /// ```
 ///
-/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys, and so do ``Linked``
-/// and ``Required``. What offers a dependency takes the type and the name: `named: UDIKey.backup.name`.
+/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys. What offers a dependency takes the
+/// type and the name, and so do the wrappers: `named: UDIKey.backup.name`.
 ///
 /// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in

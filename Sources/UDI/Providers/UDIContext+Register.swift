@@ -89,18 +89,6 @@ extension UDIContext {
   // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
-  /// main actor, for a type that is not `Sendable`.
-  @preconcurrency @MainActor @discardableResult
-  public func register<Dependency>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
-    line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext) throws -> Dependency?
-  ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
-    return register(Factory(request, factory.isolation, FactoryFunction(factory)))
-  }
-
-  /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)`` on the
   /// main actor, for a type that is not `Sendable`, with a factory that needs no context.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency>(

@@ -41,13 +41,17 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
-  public func register<Dependency: Sendable>(
+  public func register<Dependency: Sendable, each Argument: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) (UDIContext) async throws -> Dependency?
+    @_inheritActorContext _ factory:
+      @escaping @Sendable @isolated(any) (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
+    typealias Pack = ArgumentPack<repeat each Argument>
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    return add(request, factory.isolation, { context, _, _ in try await factory(context) })
+    return add(request, factory.isolation, wanted: Pack.wanted) { context, given, _ in
+      try await factory(context, repeat each Pack.read(given?.arguments).all)
+    }
   }
 
   /// Registers an asynchronous factory that needs no context; see
@@ -75,41 +79,6 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
     return add(request, factory.isolation, parameters: [], { _, _, _ in try await factory() })
-  }
-
-  /// Registers an asynchronous factory with arguments; see
-  /// ``register(_:named:lifetime:replaces:fileID:line:_:)``.
-  ///
-  /// - Parameters:
-  ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
-  ///     factory's result determines it.
-  ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``. Under any lifetime except `.unique`,
-  ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
-  ///   - fileID: The caller's file, for diagnosis.
-  ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. It is given a context, and the arguments that follow `with:` in `obtain`.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
-  /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @discardableResult
-  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
-    _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
-    replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line,
-    @_inheritActorContext _ factory:
-      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) async throws -> Dependency?
-  ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    let make = {
-      @Sendable (context: UDIContext, arguments: KeptArguments?, _: [OwnedInstance?]) async throws -> Dependency? in
-      guard let arguments else { throw ProviderFailure.nothing }
-      let pack = try arguments.arguments.read(as: ArgumentPack<First, repeat each More>.self)
-      return try await factory(context, pack.first, repeat each pack.more)
-    }
-    return add(request, factory.isolation, wanted: ArgumentPack<First, repeat each More>.self, make)
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
@@ -169,13 +138,16 @@ extension UDIContext {
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
   /// actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor @discardableResult
-  public func register<Dependency>(
+  public func register<Dependency, each Argument>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
-    line: UInt = #line, _ factory: @escaping @MainActor (UDIContext) async throws -> Dependency?
+    line: UInt = #line, _ factory: @escaping @MainActor (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
+    typealias Pack = ArgumentPack<repeat each Argument>
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    return addOnMainActor(request, { context, _ in try await factory(context) })
+    return addOnMainActor(request, wanted: Pack.wanted) { context, given, _ in
+      try await factory(context, repeat each Pack.read(given?.arguments).all)
+    }
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
@@ -187,7 +159,7 @@ extension UDIContext {
     line: UInt = #line, _ factory: @escaping @MainActor () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    return addOnMainActor(request, parameters: [], { _, _ in try await factory() })
+    return addOnMainActor(request, parameters: [], { _, _, _ in try await factory() })
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for an
@@ -229,17 +201,15 @@ extension UDIContext {
 extension UDIContext {
   @MainActor
   private func addOnMainActor<Dependency>(
-    _ request: borrowing RegisterRequest, parameters: [Any.Type]? = nil,
-    _ factory: @escaping @MainActor (UDIContext, [OwnedInstance?]) async throws -> Dependency?
+    _ request: borrowing RegisterRequest, wanted: (any AnyArgumentPack.Type)? = nil, parameters: [Any.Type]? = nil,
+    _ factory: @escaping @MainActor (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let factory = ActorOwned(onMainActor: factory)
     return register(
       AsyncFactory(
-        request, isolation: .mainActor, parameters: parameters,
+        request, isolation: .mainActor, wanted: wanted, parameters: parameters,
         reachOfParameters: parameters?.isEmpty == false ? .mainActor : nil
-      ) { @MainActor context, _, obtained in
-        Instance.wrapping(try await factory.value(context, obtained))
-      })
+      ) { @MainActor in Instance.wrapping(try await factory.value($0, $1, $2)) })
   }
 
   private func add<Dependency: Sendable>(
@@ -261,7 +231,7 @@ private func lookingUpParameters<Dependency: Sendable, First: Sendable, each Mor
   of make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
 ) -> @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency? {
   { _, _, obtained in
-    let parameters: ArgumentPack<First, repeat each More> = pack(obtained)
+    let parameters = Parameters<First, repeat each More>(from: obtained)
     return try await make(parameters.first, repeat each parameters.more)
   }
 }
@@ -272,7 +242,7 @@ private func lookingUpParameters<Dependency: Sendable, First: Sendable, each Mor
 @MainActor
 private func lookingUpParameters<Dependency, First, each More>(
   of make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency, _ site: UDICallSite
-) -> @MainActor (UDIContext, [OwnedInstance?]) async throws -> Dependency? {
+) -> @MainActor (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency? {
   guard make.isolation === MainActor.shared else {
     fatalError(
       """
@@ -281,12 +251,20 @@ private func lookingUpParameters<Dependency, First, each More>(
       """)
   }
   let make = MainActorFunction(make)
-  return { _, obtained in try await make.call(pack(obtained)) }
+  return { _, _, obtained in try await make.call(Parameters(from: obtained)) }
 }
 
-/// Makes the parameters of an initialiser from the instances that were obtained for them.
-private func pack<First, each More>(_ instances: [OwnedInstance?]) -> ArgumentPack<First, repeat each More> {
-  var rest = instances[...]
-  return ArgumentPack(
-    parameter(First.self, rest.removeFirst()), repeat parameter((each More).self, rest.removeFirst()))
+/// The parameters of an initialiser.
+struct Parameters<First, each More> {
+  let first: First
+  let more: (repeat each More)
+
+  init(_ first: First, _ more: repeat each More) { (self.first, self.more) = (first, (repeat each more)) }
+
+  /// Takes the parameters from the instances that were obtained for them.
+  fileprivate init(from instances: [OwnedInstance?]) {
+    var rest = instances[...]
+    self.init(
+      parameter(First.self, rest.removeFirst()), repeat parameter((each More).self, rest.removeFirst()))
+  }
 }

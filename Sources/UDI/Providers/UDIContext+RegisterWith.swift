@@ -32,16 +32,15 @@ extension UDIContext {
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
-  public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
+  public func register<Dependency: Sendable, each Argument: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ factory:
-      @escaping @Sendable @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+      @escaping @Sendable @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
-    return register(
-      Factory(
-        request, factory.isolation, FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self))
+    let function = FactoryFunction(takingArguments: factory)
+    return register(Factory(request, factory.isolation, function, wanted: ArgumentPack<repeat each Argument>.wanted))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -50,17 +49,16 @@ extension UDIContext {
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
   // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
-  /// Registers a factory with arguments on the main actor, for a type or arguments that are not `Sendable`. In all
-  /// other respects, this form does the same as the one for `Sendable` types.
+  /// Does the same on the main actor, for a type or arguments that are not `Sendable`. The factory may take no
+  /// arguments.
   @preconcurrency @MainActor @discardableResult
-  public func register<Dependency, First, each More>(
+  public func register<Dependency, each Argument>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
-    line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+    line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
-    return register(
-      Factory(
-        request, factory.isolation, FactoryFunction(factory), wanted: ArgumentPack<First, repeat each More>.self))
+    let function = FactoryFunction(takingArguments: factory)
+    return register(Factory(request, factory.isolation, function, wanted: ArgumentPack<repeat each Argument>.wanted))
   }
 }

@@ -18,6 +18,9 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// The metadata that `metadata(_:)` has set, or that `bind` was given.
   public var metadata: (any Sendable)? { entry.metadata }
 
+  /// The line of the call that made the registration, counted from 1.
+  package var line: Int { entry.site.line }
+
   /// The context that contains the registration. Nil if the registration was taken back or replaced, if the context is
   /// closed or gone, or if nothing was registered.
   public var context: UDIContext? {

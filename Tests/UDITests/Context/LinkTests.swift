@@ -141,8 +141,6 @@ import UDI
     #expect(context.link((any Service).self, named: "y") == nil)
     #expect(context.link((any Other).self, named: "x") == nil)
     #expect(context.linkAll((any Service).self).map { ($0 as? Plain)?.label } == ["named", "plain"])
-    #expect(context.linkAll((any Service).self, named: "x").map { ($0 as? Plain)?.label } == ["named"])
-    #expect(context.linkAll((any Service).self, named: nil).map { ($0 as? Plain)?.label } == ["plain"])
   }
 
   @Test func linkAllOfAllNamesGoesByContext() throws {

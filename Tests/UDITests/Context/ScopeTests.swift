@@ -24,8 +24,6 @@ private protocol Domestic: AnyObject {}
   @Linked(keeps: .never) var inLineDomestic: (any Domestic)?
   @Linked(keeps: .weakly) var weakly: (any Service)?
   @Linked(keeps: .weakly) var weaklyDomestic: (any Domestic)?
-  @Linked var keyed: (any Service)?
-  @Linked var keyedDomestic: (any Domestic)?
   @AppLinked var app: (any Service)?
   @AppLinked var appDomestic: (any Domestic)?
   @Followed var followed: (any Service)?
@@ -38,8 +36,6 @@ private protocol Domestic: AnyObject {}
     _inLineDomestic = Linked(search: search, keeps: .never)
     _weakly = Linked(search: search, keeps: .weakly)
     _weaklyDomestic = Linked(search: search, keeps: .weakly)
-    _keyed = Linked(UDIKey((any Service).self), search: search)
-    _keyedDomestic = Linked(UDIKey((any Domestic).self), search: search)
     _app = AppLinked(search: search)
     _appDomestic = AppLinked(search: search)
     _followed = Followed(search: search)
@@ -49,8 +45,6 @@ private protocol Domestic: AnyObject {}
 
   func didAttachContext() {}
 
-  var isLinkedByKey: Bool { keyed != nil }
-  var isLinkedDomesticByKey: Bool { keyedDomestic != nil }
   var isLinked: Bool { agreed([linked, inLine, weakly].map { $0 != nil }) }
   var isLinkedDomestic: Bool { agreed([linkedDomestic, inLineDomestic, weaklyDomestic].map { $0 != nil }) }
 
@@ -488,8 +482,6 @@ private actor Desk: UDIFinalObject {
   nonisolated private static let wrappers = [
     Way("Linked.init(named:search:keeps:fileID:line:)") { Declaring($0, $1).isLinked },
     Way("Linked.init(named:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedDomestic },
-    Way("Linked.init(_:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedByKey },
-    Way("Linked.init(_:search:keeps:fileID:line:)") { Declaring($0, $1).isLinkedDomesticByKey },
     Way("AppLinked.init(named:search:fileID:line:)") { context, search in
       withAppContext(context) { Declaring(context, search).app != nil }
     },

@@ -17,14 +17,14 @@ extension UDIKey<any Painting> {
 
 private final class Screen: UDIFinalObject {
   let _attachedContext = UDIAttachment()
-  @Required(.backup) var backup: any Serving
-  @Linked(.service) var service: (any Serving)?
+  @Required(named: UDIKey.backup.name) var backup: any Serving
+  @Linked(named: UDIKey.service.name) var service: (any Serving)?
 }
 
 @MainActor private final class Canvas: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
-  @Required(.painter) var painter: any Painting
-  @Linked(.painter, keeps: .never) var other: (any Painting)?
+  @Required(named: UDIKey.painter.name) var painter: any Painting
+  @Linked(named: UDIKey.painter.name, keeps: .never) var other: (any Painting)?
 }
 
 @Suite struct KeyedVerbTests {

@@ -224,7 +224,6 @@ import UDI
     #expect(screen.linkInLine((any Service).self, named: "backup") === backup)
     #expect(screen.linkInLine((any Service).self, search: .local) == nil)
     #expect(screen.linkAll((any Service).self).count == 2)
-    #expect(screen.linkAll((any Service).self, named: "backup").count == 1)
     #expect(screen.find("child") === child && screen.find("child") === child)
     #expect(screen.find("none") == nil && screen.find("none") == nil)
     #expect(try screen.require((any Service).self) === service)

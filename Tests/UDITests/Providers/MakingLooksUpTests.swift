@@ -18,7 +18,6 @@ import UDIInspector
     #expect(context.link((any Other).self) == nil)
     #expect(context.link(UDIKey((any Other).self)) == nil)
     #expect(context.linkAll((any Other).self).isEmpty)
-    #expect(context.linkAll((any Other).self, named: nil).isEmpty)
     #expect(context.registrations(of: (any Other).self).isEmpty)
     #expect(throws: UDILinkError.self) { try context.require((any Other).self) }
     #expect(context.link((any Other).self, search: .lineage) === below)

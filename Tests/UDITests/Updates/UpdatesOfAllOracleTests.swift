@@ -79,9 +79,8 @@ import TreeModel
       let isRight =
         found.count == follower.last.count && zip(found, follower.last).allSatisfy { $0 === $1 }
         && Self.names.allSatisfy { name in
-          let named = post.context.linkAll((any Module).self, named: name, search: post.search)
-          let given = zip(follower.names, follower.last).filter { $0.0 == name }
-          return named.count == given.count && zip(named, given).allSatisfy { $0 === $1.1 }
+          let named = post.context.link((any Module).self, named: name, search: post.search)
+          return zip(follower.names, follower.last).first { $0.0 == name }?.1 === named
         }
       let isGivenTwice = zip(follower.seen, follower.seen.dropFirst()).contains { $0 == $1 }
       if isRight, !isGivenTwice { continue }

@@ -105,30 +105,28 @@ final class KeptArguments: @unchecked Sendable {
 /// The arguments of a link, with their types. A verb puts them on its stack. Parameters of asynchronous functions are
 /// passed in a pack, too.
 @usableFromInline
-struct ArgumentPack<First, each More>: AnyArgumentPack {
+struct ArgumentPack<each Argument>: AnyArgumentPack {
   /// The first property, because `Arguments` expects the header at the pack's address.
   @usableFromInline var header: Arguments.Header
-  @usableFromInline let first: First
-  @usableFromInline let more: (repeat each More)
+  @usableFromInline let all: (repeat each Argument)
 
   @_alwaysEmitIntoClient
-  init(_ first: First, _ more: repeat each More) {
+  init(_ all: repeat each Argument) {
     header = Arguments.Header(Self.self)
-    self.first = first
-    self.more = (repeat each more)
+    self.all = (repeat each all)
   }
 
   @usableFromInline
   init(casting values: [Any]) throws {
     var rest = values[...]
-    func next<Argument>(_ type: Argument.Type) throws -> Argument {
+    func next<Next>(_ type: Next.Type) throws -> Next {
       // `popFirst` returns an optional, which is unwrapped before the cast. Otherwise a factory that takes an `Any`
       // would get the optional itself.
-      guard let next = rest.popFirst(), let argument = next as? Argument else { throw Self.mismatch(values) }
+      guard let next = rest.popFirst(), let argument = next as? Next else { throw Self.mismatch(values) }
       return argument
     }
     guard values.count == Self.types.count else { throw Self.mismatch(values) }
-    self.init(try next(First.self), repeat try next((each More).self))
+    self.init(repeat try next((each Argument).self))
   }
 
   private static func mismatch(_ values: [Any]) -> any Error {
@@ -136,26 +134,33 @@ struct ArgumentPack<First, each More>: AnyArgumentPack {
   }
 
   @usableFromInline static var types: [Any.Type] {
-    var types: [Any.Type] = [First.self]
-    for type in repeat (each More).self { types.append(type) }
+    var types: [Any.Type] = []
+    for type in repeat (each Argument).self { types.append(type) }
     return types
   }
 
   @usableFromInline var hashables: [any Hashable]? {
-    guard let first = ArgumentKey.comparable(first) else { return nil }
-    var hashables = [first]
-    for other in repeat each more {
-      guard let other = ArgumentKey.comparable(other) else { return nil }
-      hashables.append(other)
+    var hashables: [any Hashable] = []
+    for argument in repeat each all {
+      guard let comparable = ArgumentKey.comparable(argument) else { return nil }
+      hashables.append(comparable)
     }
     return hashables
   }
 
   @usableFromInline var values: [Any] {
-    var values: [Any] = [first]
-    for other in repeat each more { values.append(other) }
+    var values: [Any] = []
+    for argument in repeat each all { values.append(argument) }
     return values
   }
+}
+
+extension ArgumentPack {
+  /// The type, if there are arguments; otherwise nil.
+  static var wanted: (any AnyArgumentPack.Type)? { types.isEmpty ? nil : Self.self }
+
+  /// Copies the arguments that a factory was given; none if it takes none.
+  static func read(_ given: Arguments?) throws -> Self { try given?.read(as: Self.self) ?? Self(casting: []) }
 }
 
 /// An `ArgumentPack`, whatever the types of its arguments.

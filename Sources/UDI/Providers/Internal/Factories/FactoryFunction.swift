@@ -51,11 +51,16 @@ struct FactoryFunction {
     words = Self.words(of: Dependency.self)
   }
 
-  /// Wraps a factory that takes arguments. Call the wrapped function only with arguments.
-  init<Dependency, First, each More>(
-    _ make: @escaping @isolated(any) (UDIContext, First, repeat each More) throws -> Dependency?
+  /// Wraps a factory that takes a context, and perhaps arguments. If it takes any, call the wrapped function only with
+  /// arguments.
+  init<Dependency, each Argument>(
+    takingArguments make: @escaping @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) {
     let make = IsolatedFunction(make).isolationErased
+    if ArgumentPack<repeat each Argument>.wanted == nil {
+      self.init { context in try make(context, repeat each ArgumentPack<repeat each Argument>.read(nil).all) }
+      return
+    }
     let words = Self.words(of: Dependency.self)
     let making = MakingFromArguments { context, arguments in
       // The function writes its result to memory that the caller provides, because the result's type is generic. This
@@ -64,14 +69,16 @@ struct FactoryFunction {
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe $0.baseAddress.unsafelyUnwrapped
         let pointer = unsafe memory.assumingMemoryBound(to: Dependency?.self)
-        let pack = try arguments.read(as: ArgumentPack<First, repeat each More>.self)
-        unsafe pointer.initialize(to: try make(context, pack.first, repeat each pack.more))
+        let pack = try arguments.read(as: ArgumentPack<repeat each Argument>.self)
+        unsafe pointer.initialize(to: try make(context, repeat each pack.all))
         return words == 0 ? unsafe Instance(moving: pointer) : unsafe Instance(owning: memory, wordCount: words)
       }
     }
-    function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
-    takesContext = true
-    self.words = words
+    self.init(function: unsafe unsafeBitCast(making, to: Returning<Void>.self), takesContext: true, words: words)
+  }
+
+  private init(function: consuming Returning<Void>, takesContext: Bool, words: UInt8) {
+    (self.function, self.takesContext, self.words) = (function, takesContext, words)
   }
 
   @inline(__always)
