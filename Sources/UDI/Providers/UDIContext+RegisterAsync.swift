@@ -3,7 +3,7 @@ extension UDIContext {
   /// Registers an asynchronous factory.
   ///
   /// ```swift
-  /// context.register((any Database).self, lifetime: .context) { context in
+  /// context.register((any Database).self) { context in
   ///   try await PostgresDatabase.open(context.obtain(Configuration.self).url)
   /// }
   /// let database = try await context.obtain((any Database).self)
@@ -84,7 +84,7 @@ extension UDIContext {
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``. Under any lifetime except `.unique`,
+  ///   - lifetime: How long an instance is kept; by default ``UDILifetime/unique``. Under any other lifetime,
   ///     there is one instance for each distinct set of arguments, and the arguments must be `Hashable`.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
