@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDITesting
 
 // The code in the guide for users of Swinject. Each row of its table has a test of its own: see `.ci/articles`.
 
