@@ -182,7 +182,7 @@ nonisolated struct ConcurrencyArticle {
     guard case .isolatedElsewhere? = (error as? UDILinkError)?.cause else { preconditionFailure("\(error as Any)") }
     try await context.warmUp()
     await expect("warmed up", isFound: true)
-    context.register(Int.self, named: "unique") { 2 }
+    context.register(Int.self, named: "unique", lifetime: .unique) { 2 }
     precondition(context.link(Int.self, named: "unique") == 2)
     await expect("unique", isFound: false)
     context.provide(3, named: "provided")

@@ -99,7 +99,7 @@ struct FromSwiftDependencies {
     AppContext.provide(HTTPClient(), as: (any Client).self)
     AppContext.provide(Player(play: { "plays \($0)" }))
     AppContext.register(Store.self) { context in try Store(client: context.require()) }
-    AppContext.register { context in try Pair(client: context.require(), player: context.require()) }
+    AppContext.register(lifetime: .unique) { context in try Pair(client: context.require(), player: context.require()) }
     let model = Model().attached(to: AppContext)
     var runs = 0
     func run() {

@@ -146,7 +146,9 @@ private struct Failed: Error {}
 
   @Test func partsAreOfTheSameScope() throws {
     root.register((any Beta).self, lifetime: .scope) { Made("b") }
-    root.register((any Gamma).self) { context in Made("c", parts: [try context.require((any Beta).self)]) }
+    root.register((any Gamma).self, lifetime: .unique) { context in
+      Made("c", parts: [try context.require((any Beta).self)])
+    }
     root.register((any Alpha).self, lifetime: .scope) { context in
       Made("a", parts: [try context.require((any Beta).self), try context.require((any Gamma).self)])
     }
