@@ -172,6 +172,15 @@ private struct Failed: Error {}
     #expect(census.everBorn == 0)
   }
 
+  /// What is registered without a lifetime, its context owns.
+  @Test func aForgottenLifetimeIsAnErrorIfSomethingOfTheScopeIsNeeded() throws {
+    root.register((any Alpha).self) { context in Made("a", parts: [try context.require((any Beta).self)]) }
+    let scope = try root.makeScope(tag: "scope")
+    scope.provide(Made("b") as any Beta, as: (any Beta).self)
+    let error = #expect(throws: UDILinkError.self) { try scope.require((any Alpha).self) }
+    #expect(error?.description.contains("UDITests.Beta is in the scope \"root / scope\"") == true)
+  }
+
   @Test func withoutAScopeALookupIsAMiss() throws {
     register()
     let child = try root.makeChild(tag: "child")
