@@ -33,7 +33,7 @@ final class Input: @MainActor UDIObject {
       var reader = try source.open()
       var lines = try reader.next() ?? []
       context.provide(format(of: lines), as: (any LogFormat).self)
-      context.register(Counter.self, lifetime: .context, using: Counter.init(format:))
+      context.register(Counter.self, using: Counter.init(format:))
       guard let counter = linkInLine(Counter.self) else { return false }
       repeat {
         counter.count(lines)

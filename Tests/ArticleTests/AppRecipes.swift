@@ -91,8 +91,8 @@ enum AppRecipes {
     }
 
     @Test(.leakAudit) func theFirstScreenIsThereAtOnceAndTheRestFollows() async {
-      AppContext.register(lifetime: .context) { Settings() }
-      AppContext.register((any Store).self, lifetime: .context) { try await DiskStore.open() }
+      AppContext.register { Settings() }
+      AppContext.register((any Store).self) { try await DiskStore.open() }
       let screen = FirstScreen().attached(to: AppContext)
       screen.start()
       // Nothing has been awaited so far.
@@ -106,9 +106,9 @@ enum AppRecipes {
 
     @Test(.leakAudit) func aStartThatFailsIsRepeated() async throws {
       let calls = Atomic(0)
-      AppContext.register(lifetime: .context) { Settings() }
-      AppContext.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
-      AppContext.register((any Store).self, lifetime: .context) { () async throws -> any Store in
+      AppContext.register { Settings() }
+      AppContext.register(Timeline.self) { try await Timeline.load() }
+      AppContext.register((any Store).self) { () async throws -> any Store in
         if calls.add(1, ordering: .relaxed).newValue == 1 { throw Offline() }
         return DiskStore()
       }
@@ -162,7 +162,7 @@ enum AppRecipes {
 
     private func logIn() async throws -> UDIContext {
       let scope = try await home.makeScope(tag: "session") { scope in
-        scope.register(Timeline.self, lifetime: .context) { try await Timeline.load() }
+        scope.register(Timeline.self) { try await Timeline.load() }
         try await scope.warmUp()
         let session = LiveSession(user: "Ann")
         scope.provide(session, as: (any Session).self).onClose { _ in session.attachedContext = nil }
@@ -200,7 +200,7 @@ enum AppRecipes {
         try await home.makeScope(tag: "session") { scope in
           scope.provide(Token()).onClose { _ in closed.withLock { $0 += 1 } }
           scope.provide(LiveSession(user: "Ann"), as: (any Session).self)
-          scope.register(Timeline.self, lifetime: .context) { () async throws -> Timeline in
+          scope.register(Timeline.self) { () async throws -> Timeline in
             reaches.finish()
             if isCancelled { for await _ in never {} }
             throw Offline()
@@ -308,7 +308,7 @@ enum AppRecipes {
         closer.finish()
         for await _ in released {}
       }
-      scope.register(Settings.self, lifetime: .context) { Settings() }
+      scope.register(Settings.self) { Settings() }
       let token = try scope.require(Token.self)
       let screen = SessionScreen().attached(to: scope)
       #expect(screen.linked === token && screen.followed === token)

@@ -39,7 +39,7 @@ nonisolated struct ConcurrencyArticle {
     let journal = Journal()
     let (begun, ran) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     await withCheckedContinuation { ended in
-      context.register(Catalogue.self, lifetime: .context) { @Sendable in
+      context.register(Catalogue.self) { @Sendable in
         for _ in 0..<waiting {
           Task.detached {
             // From here on the task keeps its thread, because it does not suspend before it has the catalogue.
@@ -81,7 +81,7 @@ nonisolated struct ConcurrencyArticle {
   @Test func whatIsMadeAlreadyIsFoundWithoutWaiting() async {
     let context = UDIContext(tag: "App")
     let calls = Atomic(0)
-    context.register(Catalogue.self, lifetime: .context) {
+    context.register(Catalogue.self) {
       calls.add(1, ordering: .relaxed)
       return Catalogue()
     }
@@ -106,7 +106,7 @@ nonisolated struct ConcurrencyArticle {
     @Test func asynchronousInitialisers() async throws {
       let context = UDIContext(tag: "App")
       context.register((any Log).self) { Console() }
-      context.register((any Archive).self, lifetime: .context, using: FileArchive.init(log:))
+      context.register((any Archive).self, using: FileArchive.init(log:))
       let archive = try await context.obtain((any Archive).self)
       #expect(context.link((any Archive).self) as? FileArchive === archive as? FileArchive)
     }
@@ -116,7 +116,7 @@ nonisolated struct ConcurrencyArticle {
       context.register((any Log).self) { Console() }
       context.register((any Archive).self, using: FileArchive.init(log:))
       context.register(Draft.self) { Draft("empty") }
-      context.register(lifetime: .context, using: Editor.init(draft:archive:))
+      context.register(using: Editor.init(draft:archive:))
       context.register(named: "read", using: Draft.init(archive:))
       let editor = try await context.obtain(Editor.self)
       #expect(editor.draft.text == "empty" && context.link(Editor.self) === editor)
@@ -160,7 +160,7 @@ nonisolated struct ConcurrencyArticle {
 
   @MainActor static func lookUpInTheBackground() async throws {
     let context = UDIContext(tag: "App")
-    context.register(Catalogue.self, lifetime: .context) { Catalogue() }
+    context.register(Catalogue.self) { Catalogue() }
     let early = await Task.detached { context.link(Catalogue.self) }.value
     let made = try await Task.detached { try await context.obtain(Catalogue.self) }.value
     let later = await Task.detached { context.link(Catalogue.self) }.value
@@ -173,7 +173,7 @@ nonisolated struct ConcurrencyArticle {
       let number = await Task.detached { context.link(Int.self, named: name) }.value
       precondition((number != nil) == isFound, "\(name)")
     }
-    context.register(Int.self, named: "warmed up", lifetime: .context) { 1 }
+    context.register(Int.self, named: "warmed up") { 1 }
     await expect("warmed up", isFound: false)  // Values are made on the main actor, too.
     let error = await Task.detached { () -> (any Error)? in
       do { _ = try context.require(Int.self, named: "warmed up") } catch { return error }
@@ -182,7 +182,7 @@ nonisolated struct ConcurrencyArticle {
     guard case .isolatedElsewhere? = (error as? UDILinkError)?.cause else { preconditionFailure("\(error as Any)") }
     try await context.warmUp()
     await expect("warmed up", isFound: true)
-    context.register(Int.self, named: "unique") { 2 }
+    context.register(Int.self, named: "unique", lifetime: .unique) { 2 }
     precondition(context.link(Int.self, named: "unique") == 2)
     await expect("unique", isFound: false)
     context.provide(3, named: "provided")

@@ -70,7 +70,7 @@ extension UDILinkError: LocalizedError {
 
   @Test func changes() async throws {
     let context = AppContext
-    context.register((any Store).self, lifetime: .context) { Database(path: "", clock: SystemClock()) }
+    context.register((any Store).self) { Database(path: "", clock: SystemClock()) }
     _ = context.link((any Store).self)
     let follower = Task {
       var title = ""
@@ -123,7 +123,7 @@ extension UDILinkError: LocalizedError {
 
   @Test func providers() {
     AppContext.provide(SystemClock(), as: (any Clock).self)
-    AppContext.register((any Store).self, lifetime: .context) { context in
+    AppContext.register((any Store).self) { context in
       try Database(path: "notes.db", clock: context.require((any Clock).self))
     }
     let store = AppContext.link((any Store).self)  // made now, and owned by AppContext

@@ -59,7 +59,7 @@ private func take() -> [String] {
 
   @Test func services() async throws {
     AppContext.provide(Settings(notes: ["Ann": 3]))
-    AppContext.register((any Store).self, lifetime: .context, using: DiskStore.init(settings:))
+    AppContext.register((any Store).self, using: DiskStore.init(settings:))
     try await AppContext.warmUp()
     print(try AppContext.require((any Store).self).count(for: "Ann"))  // 3
     let screen = NotesScreen().attached(to: AppContext)

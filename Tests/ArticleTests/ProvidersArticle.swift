@@ -45,7 +45,7 @@ struct ProvidersArticle {
   @Test func factories() {
     withReporter(.silent) {
       let app = UDIContext(tag: "App")
-      app.register((any Clock).self, lifetime: .context) { SystemClock() }
+      app.register((any Clock).self) { SystemClock() }
       app.register((any Editor).self) { context in
         try Notepad(store: context.require(), clock: context.require())
       }
@@ -58,7 +58,7 @@ struct ProvidersArticle {
 
   @MainActor @Test func byAnInitialiser() throws {
     let app = UDIContext(tag: "App")
-    app.register((any Editor).self, lifetime: .context, using: Notepad.init(store:clock:))
+    app.register((any Editor).self, using: Notepad.init(store:clock:))
     app.provide(Files(), as: (any Store).self)
     let error = #expect(throws: UDILinkError.self) { try app.require((any Editor).self) }
     #expect(error?.description.contains("Editor needs it as parameter 2 of its initialiser") == true)
@@ -135,8 +135,8 @@ struct ProvidersArticle {
 
   @Test func twoWays() throws {
     let app = UDIContext(tag: "App")
-    app.register(Child.self, lifetime: .context) { Child() }
-    app.register(Parent.self, lifetime: .context) {
+    app.register(Child.self) { Child() }
+    app.register(Parent.self) {
       Parent()
     }.onCreate { context, parent in
       parent.child = context.link(Child.self)
@@ -151,9 +151,9 @@ struct ProvidersArticle {
       init(in store: Store) { self.store = store }
     }
     let app = UDIContext(tag: "App")
-    app.register(Store.self, lifetime: .context) { Store() }.implements((any Reader).self)
+    app.register(Store.self) { Store() }.implements((any Reader).self)
     app.register((any Writer).self) { context in try context.require(Store.self) }
-    app.register(Search.self, lifetime: .context) { context in Search(in: try context.require(Store.self)) }
+    app.register(Search.self) { context in Search(in: try context.require(Store.self)) }
     let store = try app.require(Store.self)
     #expect(try app.require((any Reader).self) === store && app.require((any Writer).self) === store)
     #expect(try app.require(Search.self).store === store)

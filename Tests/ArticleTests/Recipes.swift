@@ -51,8 +51,8 @@ nonisolated private struct Services: UDIModule, Hashable, Sendable {
   let mode: Mode
   func register(in context: UDIContext) {
     switch mode {
-    case .live: context.register((any Store).self, lifetime: .context) { DiskStore() }
-    case .preview: context.register((any Store).self, lifetime: .context) { MemoryStore(notes: ["A note"]) }
+    case .live: context.register((any Store).self) { DiskStore() }
+    case .preview: context.register((any Store).self) { MemoryStore(notes: ["A note"]) }
     }
   }
 }
@@ -120,7 +120,7 @@ struct Recipes {
 
   #if hasFeature(InferSendableFromCaptures)
     @Test func aSendableService() throws {
-      context.register(lifetime: .context, using: Mailer.init(log:))
+      context.register(using: Mailer.init(log:))
       #expect(throws: UDILinkError.self) { try context.require(Mailer.self) }
       context.provide(NoLog(), as: (any Log).self)
       #expect(try context.require(Mailer.self).log is NoLog)
@@ -172,12 +172,12 @@ struct Recipes {
   }
 
   @Test func wordsFromElsewhere() async throws {
-    context.register(Token.self, lifetime: .context) { Token() }
+    context.register(Token.self) { Token() }
     context.register((any Store).self, lifetime: .scope) { CountingStore(base: DiskStore()) }
     context.register((any Store).self, lifetime: .scope, replaces: false) { DiskStore() }
     context.register(Flags.self, lifetime: .unique) { Flags(storesOnDisk: true) }
     // A singleton that is made of a scoped service.
-    context.register(lifetime: .context) { context in
+    context.register { context in
       let store = try context.require((any Store).self)
       return Editor(printer: { store.notes.isEmpty ? nil : Laser() })
     }
@@ -223,7 +223,7 @@ struct Recipes {
 
   @Test(.leakAudit) func lookedUpLater() throws {
     let context = try AppContext.makeChild(tag: "Editors")
-    context.register(lifetime: .context) { context in
+    context.register { context in
       Editor(printer: { [weak context] in context?.link((any Printer).self) })
     }
     let editor = try context.require(Editor.self)
@@ -234,8 +234,8 @@ struct Recipes {
   }
 
   @Test func decorator() throws {
-    context.register((any Store).self, named: "plain", lifetime: .context) { DiskStore() }
-    context.register((any Store).self, lifetime: .context) { context in
+    context.register((any Store).self, named: "plain") { DiskStore() }
+    context.register((any Store).self) { context in
       try CountingStore(base: context.require((any Store).self, named: "plain"))
     }
     let store = try context.require((any Store).self)
@@ -245,7 +245,7 @@ struct Recipes {
   @Test func decoratorInABranch() throws {
     context.provide(DiskStore(), as: (any Store).self)
     let trial = try context.makeScope(tag: "trial")
-    trial.register((any Store).self, lifetime: .context) { context in
+    trial.register((any Store).self) { context in
       try CountingStore(base: (context.parent ?? context).require((any Store).self))
     }
     #expect((try trial.require((any Store).self) as? CountingStore)?.base is DiskStore)
@@ -254,19 +254,19 @@ struct Recipes {
 
   @Test func resettingOne() throws {
     context.register(lifetime: .login) { Token() }
-    context.register(lifetime: .context) { VendorPlayer() }
+    context.register { VendorPlayer() }
     let (token, player) = try (context.require(Token.self), context.require(VendorPlayer.self))
     context.reset(.login)
     #expect(try context.require(Token.self) !== token && context.require(VendorPlayer.self) === player)
   }
 
   @MainActor @Test func twoWays() throws {
-    context.register(lifetime: .context) {
+    context.register {
       Document()
     }.onCreate { context, document in
       document.undo = context.link(UndoStack.self)
     }
-    context.register(lifetime: .context) {
+    context.register {
       UndoStack()
     }.onCreate { context, undo in
       undo.document = context.link(Document.self)

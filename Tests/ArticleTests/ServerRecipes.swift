@@ -74,7 +74,7 @@ enum ServerRecipes {
     root.search = .ancestors  // Before the tenants are made: they take it over.
     for name in ["north", "south"] {
       let tenant = try root.makeChild(tag: name)
-      tenant.register(Pool.self, lifetime: .context) { try await Pool.open(name) }
+      tenant.register(Pool.self) { try await Pool.open(name) }
     }
     root.register(RequestLog.self, lifetime: .scope) { context in
       RequestLog(user: User(name: try context.require(Pool.self).name))
@@ -180,7 +180,7 @@ enum ServerRecipes {
           #expect(unmet.unchecked.count == 1)
         }
         try await check()
-        root.register(lifetime: .context, using: Notifier.init(database:))
+        root.register(using: Notifier.init(database:))
         let unmet = await #expect(throws: UDIUnmetNeeds.self) { try await check() }
         #expect(unmet?.failures.count == 1 && unmet?.description.contains("Database") == true)
         #expect(root.children.isEmpty)
@@ -312,7 +312,7 @@ enum ServerRecipes {
     @Test func untilTheEnd() async throws {
       let root = UDIContext(tag: "root")
       @Sendable func run() async throws {
-        root.register(JobQueue.self, lifetime: .context) {
+        root.register(JobQueue.self) {
           JobQueue()
         }.onClose { queue in
           await queue.flush()
@@ -424,7 +424,7 @@ enum ServerRecipes {
       let (root, journal, begins) = (root, journal, begins)
       let (mayGoOn, goOn) = AsyncStream.makeStream(of: Void.self)
       self.goOn = goOn
-      root.register((any Database).self, lifetime: .context) { () async in
+      root.register((any Database).self) { () async in
         MemoryDatabase(journal: journal)
       }.onClose { _ in
         journal.add("database closed")
@@ -511,7 +511,7 @@ enum ServerRecipes {
     @Test func whatCannotBeMadeEndsTheProgramBeforeARequest() async {
       await #expect(processExitsWith: .success) {
         let trial = Trial()
-        trial.root.register(JobQueue.self, lifetime: .context) { () async throws -> JobQueue in throw Broken() }
+        trial.root.register(JobQueue.self) { () async throws -> JobQueue in throw Broken() }
         precondition(trial.take("The first"))
         do {
           try await serve(trial.root, with: trial.server)
@@ -543,7 +543,7 @@ enum ServerRecipes {
         let (begun, begins) = AsyncStream.makeStream(of: Void.self)
         let (never, _) = AsyncStream.makeStream(of: Void.self)
         let trial = Trial()
-        trial.root.register(JobQueue.self, lifetime: .context) { () async throws -> JobQueue in
+        trial.root.register(JobQueue.self) { () async throws -> JobQueue in
           begins.finish()
           for await _ in never {}
           throw CancellationError()

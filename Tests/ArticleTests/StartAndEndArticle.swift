@@ -21,16 +21,16 @@ struct StartAndEndArticle {
   @Test func startAndEnd() async throws {
     let root = UDIContext(tag: "root")
     root.provide(Configuration())
-    root.register((any Database).self, lifetime: .context) { context in
+    root.register((any Database).self) { context in
       try await PostgresDatabase.open(context.obtain(Configuration.self))
     }.onClose { database in
       try await database.close()
     }
     let database = try await root.obtain((any Database).self)
     #if hasFeature(InferSendableFromCaptures)
-      root.register((any Mailer).self, lifetime: .context, using: SMTPMailer.init(database:))
+      root.register((any Mailer).self, using: SMTPMailer.init(database:))
     #else
-      root.register((any Mailer).self, lifetime: .context) { context in
+      root.register((any Mailer).self) { context in
         try await SMTPMailer(database: context.obtain((any Database).self))
       }
     #endif
@@ -64,7 +64,7 @@ struct StartAndEndArticle {
     let calls = Atomic(0)
     let (second, secondBegins) = AsyncStream<Void>.makeStream()
     let (first, firstBegins) = AsyncStream<Void>.makeStream()
-    root.register(Report.self, lifetime: .context) {
+    root.register(Report.self) {
       if calls.add(1, ordering: .relaxed).newValue == 1 {
         firstBegins.finish()
         for await _ in second {}

@@ -108,7 +108,7 @@ extension Mixer {
   @Test func making() throws {
     let shop = UDIContext(tag: "Shop")
     try shop.makeChild(tag: "Checkout").provide(Sign(), as: (any Greeter).self)
-    shop.register(Badge.self, lifetime: .context) { context in
+    shop.register(Badge.self) { context in
       Badge(greeter: context.link((any Greeter).self))
     }
     #expect(shop.link(Badge.self)?.greeter == nil && shop.link((any Greeter).self) != nil)
@@ -146,7 +146,7 @@ extension Mixer {
     withExtendedLifetime(Host().attached(to: lobby)) { #expect(lobby.link((any Greeter).self) != nil) }
     #expect(lobby.link((any Greeter).self) == nil)
     checkout.provide(Limits())
-    checkout.register((any Greeter).self, lifetime: .context) { Host() }
+    checkout.register((any Greeter).self) { Host() }
     #expect(checkout.link((any Greeter).self)?.greet("Ann") == "Welcome, Ann!")
   }
 
@@ -173,7 +173,7 @@ extension Mixer {
     #expect(isThere)
     lobby.unregister(Host.self)
     #expect(!isThere)
-    lobby.register(Host.self, lifetime: .context) { Host() }
+    lobby.register(Host.self) { Host() }
     #expect(!isThere && lobby.link(Host.self) != nil && isThere)
     lobby.reset()
     #expect(!isThere)
@@ -207,7 +207,7 @@ extension Mixer {
 
   @Test func concurrency() async throws {
     let context = UDIContext(tag: "App")
-    context.register(ScreenModel.self, lifetime: .context) { @MainActor in ScreenModel() }
+    context.register(ScreenModel.self) { @MainActor in ScreenModel() }
     let model = try await context.obtain(ScreenModel.self)
     #expect(context.link(ScreenModel.self) === model)
     let host = Host().attached(to: context)

@@ -32,7 +32,7 @@ private actor MemoryDatabase: Database {
 }
 nonisolated private struct StorageModule: UDIModule {
   func register(in context: UDIContext) {
-    context.register((any Database).self, lifetime: .context) {
+    context.register((any Database).self) {
       MemoryDatabase()
     }.onClose { database in
       try await database.close()
@@ -128,7 +128,7 @@ struct LeakingFactory {
   @Test func isFound() throws {
     let found = try leaks {
       let session = try AppContext.makeChild(tag: "Session")
-      session.register((any Cart).self, lifetime: .context) { SavedCart(clock: session.link((any Clock).self)) }
+      session.register((any Cart).self) { SavedCart(clock: session.link((any Clock).self)) }
       AppContext.removeChild(session)
     }
     #expect(found.first?.description.contains("registered at \(#fileID):") == true)
@@ -136,7 +136,7 @@ struct LeakingFactory {
 
   @Test(.leakAudit) func mended() throws {
     let session = try AppContext.makeChild(tag: "Session")
-    session.register((any Cart).self, lifetime: .context) { context in SavedCart(clock: context.link((any Clock).self))
+    session.register((any Cart).self) { context in SavedCart(clock: context.link((any Clock).self))
     }
     AppContext.removeChild(session)
   }

@@ -34,7 +34,7 @@ struct Edges {
   /// Swift's own check decides, and the library must agree with it.
   static func checkOtherQueue() {
     let context = UDIContext(tag: "context")
-    context.register(Int.self) { @MainActor in 1 }
+    context.register(Int.self, lifetime: .unique) { @MainActor in 1 }
     let queue = DispatchQueue(label: "another")
     let here = queue.sync { MainActor.assumeIsolated { context.link(Int.self) } }
     check(here == 1, "the first thread is on the main actor in another queue's `sync`, too")

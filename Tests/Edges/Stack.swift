@@ -24,7 +24,9 @@ extension Edges {
     }
     onStack(kibibytes, "child contexts") {
       let context = UDIContext(tag: "context", search: .ancestors)
-      context.register(Product.self) { context in try context.withScope(tag: "child") { try $0.require(Product.self) } }
+      context.register(Product.self, lifetime: .unique) { context in
+        try context.withScope(tag: "child") { try $0.require(Product.self) }
+      }
       return try context.require(Product.self)
     }
     // Each factory fills so much of the stack that less than ten are already too many.
@@ -32,7 +34,7 @@ extension Edges {
       let context = UDIContext(tag: "context")
       let reserve = min(max(kibibytes << 8, 56 << 10), 128 << 10)
       for number in 0..<20 {
-        context.register(Product.self, named: UDIName(number)) { context in
+        context.register(Product.self, named: UDIName(number), lifetime: .unique) { context in
           var mark: UInt8 = 0
           let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
           return try fillStack(downTo: here - UInt(kibibytes << 10 - reserve) / 8) {
@@ -40,7 +42,7 @@ extension Edges {
           }
         }
       }
-      context.register(Product.self, named: 20) { Product() }
+      context.register(Product.self, named: 20, lifetime: .unique) { Product() }
       return try context.require(Product.self, named: 0)
     }
   }

@@ -18,7 +18,7 @@ extension Edges {
     unsafe check(pthread_key_create(&first, nil) == 0, "there are keys")
     let before = values()
     let context = UDIContext(tag: "context")
-    context.register(Product.self) { Product() }
+    context.register(Product.self, lifetime: .unique) { Product() }
     check(context.link(Product.self) != nil, "the provider makes one")
     let after = values()
     unsafe check(pthread_key_create(&last, nil) == 0, "there are keys")

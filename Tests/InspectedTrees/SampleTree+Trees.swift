@@ -52,7 +52,7 @@ extension SampleTree {
       _ = context.link((any Clock).self)
       return Database()
     }
-    root.register((any Theme).self) { DarkTheme() }
+    root.register((any Theme).self, lifetime: .unique) { DarkTheme() }
     root.register((any Theme).self, named: "broken", lifetime: .context) { () -> any Theme in
       throw Failing(description: "theme.json cannot be read")
     }
@@ -121,7 +121,7 @@ extension SampleTree {
       let name: UDIName? = Bool.random(using: &random) ? nil : "named"
       switch Int.random(in: 0..<12, using: &random) {
       case 0: child.bind(hold(SystemClock()), as: (any Clock).self, named: name)
-      case 1: child.register((any Clock).self, named: name) { SystemClock() }
+      case 1: child.register((any Clock).self, named: name, lifetime: .unique) { SystemClock() }
       case 2: child.bind(hold(Basket()), as: (any Cart).self, named: name)
       case 3: child.provide(Database() as any Store, named: name)
       default: break

@@ -251,7 +251,7 @@ nonisolated public struct PublicServices: UDIModule, Sendable {
     let counting = CountingModule()
     context.install(counting, counting)
     context.install(counting)
-    #expect(counting.count == 1 && context.defaultLifetime == .unique)
+    #expect(counting.count == 1 && context.defaultLifetime == .context)
     // A value with properties.
     context.install(NumberModule(number: 1))
     #expect(context.link((any Clock).self, named: UDIName(1)) is Screen)

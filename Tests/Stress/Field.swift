@@ -154,7 +154,7 @@ final class Field: Sendable {
       case 11: _ = context.explain((any Part).self, named: "nothing", search: [.ancestors, .descendants][step % 2])
       case 12:
         _ = root.snapshot().text(depth: 3)
-        context.register((any Part).self, replaces: false) { Plain() }
+        context.register((any Part).self, lifetime: .unique, replaces: false) { Plain() }
       case 13, 14, 15, 16: odds.act(&hand, own: own.last, &random)
       case 17, 18: drift.move(&passing, &random)
       case 19: drift.lookUp(&random)

@@ -31,7 +31,7 @@ import UDITesting
       made.add(name)
       return StoppedClock()
     }
-    AppContext.register((any Clock).self, named: "unique") { make("unique") }
+    AppContext.register((any Clock).self, named: "unique", lifetime: .unique) { make("unique") }
     AppContext.register((any Clock).self, named: "graph", lifetime: .graph) { make("graph") }
     AppContext.register((any Clock).self, named: "main") { @MainActor in make("main") }
     AppContext.register((any Clock).self, named: "async", lifetime: .context) { _ async in make("async") }
@@ -63,20 +63,6 @@ import UDITesting
     await expectEverythingIsMade()
     #expect(Set(made.all.suffix(2)) == ["first", "second"])
     try await AppContext.close()
-  }
-
-  @Test("An asynchronous factory without a lifetime gets a warning, at the line of its registration")
-  func lifetimeForgotten() async throws {
-    let line = #line + 1
-    AppContext.register((any Clock).self) { () async in StoppedClock() }
-    AppContext.register((any Clock).self, named: "meant", lifetime: .unique) { () async in StoppedClock() }
-    AppContext.register((any Clock).self, named: "given") { (_, now: Int) async in StoppedClock(now: now) }
-    AppContext.register((any Clock).self, named: "synchronous") { StoppedClock() }
-    let page = try AppContext.makeChild(tag: "Page")
-    page.defaultLifetime = .context
-    page.register((any Clock).self) { () async in StoppedClock() }
-    let found = try await issues { await expectEverythingIsMade() }
-    #expect(found.map(\.severity) == [.warning] && found.map(\.sourceLocation?.line) == [line])
   }
 
   @Test("What `unmetNeeds` finds fails the test, once, even if the provider is not asked")
@@ -111,9 +97,9 @@ import UDITesting
   func whatOnlyAScopeHas() async throws {
     let scope = try AppContext.makeScope(tag: "scope")
     scope.provide(7)
-    AppContext.register(Basket.self) { context in Basket(owner: try context.require(Int.self)) }
+    AppContext.register(Basket.self, lifetime: .unique) { context in Basket(owner: try context.require(Int.self)) }
     AppContext.register(Tower.self, lifetime: .scope) { Tower() }
-    AppContext.register((any Clock).self) { context in
+    AppContext.register((any Clock).self, lifetime: .unique) { context in
       _ = try context.require(Tower.self)
       return StoppedClock()
     }

@@ -12,7 +12,7 @@ struct LeakedContextTests {
     let line = #line + 4
     let found = try leaks {
       let checkout = try AppContext.makeChild(tag: "Checkout")
-      AppContext.register { Guest() }
+      AppContext.register(lifetime: .unique) { Guest() }
       kept.add(Guest().attached(to: checkout))
       let other = Guest()
       kept.add(other)

@@ -98,7 +98,7 @@ private final class Tuner: UDIFinalObject {
 
   @Test("What providers make has what it requires, or fails the test")
   func everythingIsMade() async throws {
-    AppContext.register(Guest2.self) { Guest2() }
+    AppContext.register(Guest2.self, lifetime: .unique) { Guest2() }
     let found = try await issues { await expectEverythingIsMade() }
     #expect(found.count == 1 && found[0].text.contains("Guest2.clock needs it"))
     AppContext.register((any Clock).self) { StoppedClock() }

@@ -36,7 +36,7 @@ protocol Made: AnyObject, Sendable {}
 protocol Kept: AnyObject, Sendable {}
 protocol Missing: AnyObject, Sendable {}
 extension Host: Made, Kept {}
-context.register((any Made).self) { Host() }
+context.register((any Made).self, lifetime: .unique) { Host() }
 context.register((any Kept).self, lifetime: .context) { Host() }
 // A context of its own, because "made-and-kept" resets all that its context has.
 let other = UDIContext(tag: "other")

@@ -4,7 +4,7 @@ extension UDIContext {
   /// from its parent.
   ///
   /// ```swift
-  /// context.register((any Store).self, lifetime: .context) {
+  /// context.register((any Store).self) {
   ///   try Database()
   /// }.onClose { store in
   ///   try await store.shutDown()

@@ -2,7 +2,7 @@
 /// end of the program.
 ///
 /// ```swift
-/// scope.register(Transaction.self, lifetime: .context) {
+/// scope.register(Transaction.self) {
 ///   try await Transaction.begin()
 /// }.onClose { transaction in
 ///   if case .returned = UDIEnding.current { return }

@@ -88,7 +88,7 @@ extension UDIContext {
 /// ```swift
 /// struct NetworkModule: UDIModule {
 ///   func register(in context: UDIContext) {
-///     context.register((any Session).self, lifetime: .context) { URLSession.shared }
+///     context.register((any Session).self) { URLSession.shared }
 ///     context.install(LoggingModule())
 ///   }
 /// }

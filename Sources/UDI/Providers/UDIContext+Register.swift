@@ -7,7 +7,7 @@ extension UDIContext {
   /// dropped.
   ///
   /// ```swift
-  /// context.register((any Store).self, lifetime: .context) { context in
+  /// context.register((any Store).self) { context in
   ///   try Database(clock: context.require((any Clock).self))
   /// }
   /// ```

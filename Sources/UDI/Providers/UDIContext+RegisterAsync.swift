@@ -3,7 +3,7 @@ extension UDIContext {
   /// Registers an asynchronous factory.
   ///
   /// ```swift
-  /// context.register((any Database).self, lifetime: .context) { context in
+  /// context.register((any Database).self) { context in
   ///   try await PostgresDatabase.open(context.obtain(Configuration.self).url)
   /// }
   /// let database = try await context.obtain((any Database).self)
@@ -24,11 +24,15 @@ extension UDIContext {
   /// ended, these tasks count as part of it. To start a task that outlives the factory and looks things up, use
   /// `Task.detached`.
   ///
+  /// The factory may take arguments after the context: those that follow `with:` in `obtain`.
+  ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime`` or, if the factory takes arguments,
+  ///     ``UDILifetime/unique``. Under any other lifetime, there is one instance for each distinct set of arguments, and
+  ///     the arguments must be `Hashable`.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line

@@ -7,15 +7,15 @@ extension UDIContext {
   /// context.link((any Page).self, with: 5, "Five")
   /// ```
   ///
-  /// Under any lifetime except `.unique`, there is one instance for each distinct set of arguments, and the arguments
-  /// must be `Hashable`. The actor on which the factory runs is chosen as for
-  /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
+  /// Without a lifetime, each link makes another instance, whatever ``defaultLifetime`` is. Under any lifetime except
+  /// `.unique`, there is one instance for each distinct set of arguments, and the arguments must be `Hashable`. The
+  /// actor on which the factory runs is chosen as for ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
+  ///   - lifetime: How long an instance is kept; by default ``UDILifetime/unique``.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line

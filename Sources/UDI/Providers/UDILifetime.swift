@@ -2,14 +2,14 @@
 ///
 /// | lifetime | an instance is |
 /// |---|---|
+/// | ``context`` | made once, and owned by the context that its provider is registered in |
+/// | ``scope``, ``scope(_:)`` | made once in each scope (of a kind) that asks, and owned by that scope |
 /// | ``unique`` | made at every link |
 /// | ``graph`` | shared within one outermost link and everything that is linked during it |
 /// | ``weak`` | kept as long as something outside holds it, then made anew |
-/// | ``context`` | made once, and owned by the context that its provider is registered in |
-/// | ``scope``, ``scope(_:)`` | made once in each scope (of a kind) that asks, and owned by that scope |
 ///
-/// Without a lifetime, a registration has ``UDIContext/defaultLifetime``, which is ``context`` if it is not set; but
-/// factories that take arguments are ``unique``.
+/// Without a lifetime, what is registered is ``context``, or what ``UDIContext/defaultLifetime`` says. A factory that
+/// takes arguments is ``unique`` then.
 ///
 /// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
 ///

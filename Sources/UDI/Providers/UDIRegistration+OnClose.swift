@@ -3,7 +3,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// Has a closure called with each instance that the context owns, when the context is closed.
   ///
   /// ```swift
-  /// context.register(Database.self, lifetime: .context) { try Database.open() }
+  /// context.register(Database.self) { try Database.open() }
   ///   .onClose { database in await database.disconnect() }
   /// ```
   ///

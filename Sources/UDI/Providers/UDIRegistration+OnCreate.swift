@@ -3,7 +3,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// Has a closure called with each new instance, and with the context that its factory was given.
   ///
   /// ```swift
-  /// context.register(Parent.self, lifetime: .context) { Parent() }
+  /// context.register(Parent.self) { Parent() }
   ///   .onCreate { context, parent in parent.child = context.link(Child.self) }
   /// ```
   ///

@@ -4,7 +4,7 @@ extension UDIRegistration where Dependency: Sendable {
   /// closed.
   ///
   /// ```swift
-  /// context.register(JobQueue.self, lifetime: .context) { JobQueue() }
+  /// context.register(JobQueue.self) { JobQueue() }
   ///   .onClose { queue in try await queue.flush() }
   ///   .running { queue in try await queue.run() }
   /// ```

@@ -34,16 +34,16 @@ struct FromDip {
     @Linked var service: (any Service)?
   }
 
-  let context = UDIContext(tag: "App")
+  let context = UDIContext(tag: "App") { context in context.defaultLifetime = .graph }
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
-    if isSet {
-      context.defaultLifetime = .graph
-    }
-    context.register((any Service).self) { LiveService() }
-    context.register { context in try Pair(first: context.require(), second: context.require()) }
-    let pair = try context.require(Pair.self)
-    #expect((pair.first === pair.second) == isSet)
+  @Test(.ownAppContext) func defaultLifetime() throws {
+    AppContext.defaultLifetime = .graph
+    AppContext.register((any Service).self) { LiveService() }
+    AppContext.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try AppContext.require(Pair.self)
+    #expect(pair.first === pair.second)
+    #expect(try AppContext.require(Pair.self).first !== pair.first)
+    #expect(try AppContext.makeScope(tag: "scope").defaultLifetime == .graph)
   }
 
   @Test func namesAreExact() {

@@ -32,20 +32,18 @@ struct FromFactory {
     @Required var service: any Service
   }
 
-  let context = UDIContext(tag: "App")
+  let context = UDIContext(tag: "App") { context in context.defaultLifetime = .unique }
 
   @Test func names() {
     context.register((any Service).self, named: "backup") { LiveService() }
     #expect(context.link((any Service).self) == nil && context.link((any Service).self, named: "backup") != nil)
   }
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {
-    if isSet {
-      context.defaultLifetime = .context
-    }
-    context.register((any Service).self) { LiveService() }
-    let first = context.link((any Service).self)
-    #expect(first != nil && (context.link((any Service).self) === first) == isSet)
+  @Test(.ownAppContext) func defaultLifetime() throws {
+    AppContext.defaultLifetime = .unique
+    AppContext.register((any Service).self) { LiveService() }
+    #expect(try AppContext.require((any Service).self) !== AppContext.require((any Service).self))
+    #expect(try AppContext.makeScope(tag: "scope").defaultLifetime == .unique)
   }
 
   @Test func wrapper() {

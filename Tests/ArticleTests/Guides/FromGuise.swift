@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDITesting
 
 // The code in the guide for users of Guise. Each row of its table has a test of its own: see `.ci/articles`.
 
@@ -17,15 +18,13 @@ struct FromGuise {
     var plugin: (any Plugin)?
   }
 
-  let context = UDIContext(tag: "App")
+  let context = UDIContext(tag: "App") { context in context.defaultLifetime = .unique }
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {
-    if isSet {
-      context.defaultLifetime = .context
-    }
-    context.register((any Plugin).self) { Plug() }
-    let first = context.link((any Plugin).self)
-    #expect(first != nil && (context.link((any Plugin).self) === first) == isSet)
+  @Test(.ownAppContext) func defaultLifetime() throws {
+    AppContext.defaultLifetime = .unique
+    AppContext.register((any Plugin).self) { Plug() }
+    #expect(try AppContext.require((any Plugin).self) !== AppContext.require((any Plugin).self))
+    #expect(try AppContext.makeScope(tag: "scope").defaultLifetime == .unique)
   }
 
   @Test func wrapper() {

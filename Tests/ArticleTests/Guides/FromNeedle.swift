@@ -60,15 +60,6 @@ struct FromNeedle {
     #expect(root.linkAll((any ImageCache).self, search: .lineage).count == 2)
   }
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {
-    if isSet {
-      loggedIn.defaultLifetime = .context
-    }
-    loggedIn.register((any ImageCache).self) { DiskCache() }
-    let first = loggedIn.link((any ImageCache).self)
-    #expect(first != nil && (loggedIn.link((any ImageCache).self) === first) == isSet)
-  }
-
   @Test func wrapper() {
     root.provide(DiskCache(), as: (any ImageCache).self)
     #expect(Page().attached(to: loggedIn).images is DiskCache)
@@ -86,14 +77,14 @@ struct FromNeedle {
   }
 
   @Test func shared() throws {
-    root.register((any ImageCache).self, lifetime: .context) { DiskCache() }
+    root.register((any ImageCache).self) { DiskCache() }
     #expect(try root.require((any ImageCache).self) === loggedIn.require((any ImageCache).self))
   }
 
   @Test func computed() throws {
     let cache = DiskCache()
     root.provide(cache, as: (any ImageCache).self)
-    loggedIn.register { context in try Report(images: context.require()) }
+    loggedIn.register(lifetime: .unique) { context in try Report(images: context.require()) }
     let report = try loggedIn.require(Report.self)
     #expect(try report.images === cache && loggedIn.require(Report.self) !== report)
   }
@@ -119,7 +110,7 @@ struct FromNeedle {
   @Test func dependencyOfTheSameType() {
     let cache = DiskCache()
     root.provide(cache, as: (any ImageCache).self)
-    loggedIn.register((any ImageCache).self, lifetime: .context) { context in
+    loggedIn.register((any ImageCache).self) { context in
       Preview(of: context.parent?.link((any ImageCache).self))
     }
     #expect((loggedIn.link((any ImageCache).self) as? Preview)?.images === cache)

@@ -33,17 +33,16 @@ struct FromResolver {
     @Required var net: any Networking
   }
 
-  let context = UDIContext(tag: "App")
+  let context = UDIContext(tag: "App") { context in context.defaultLifetime = .graph }
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
-    if isSet {
-      context.defaultLifetime = .graph
-    }
-    context.register((any Networking).self) { Network() }
-    context.register { context in try Pair(first: context.require(), second: context.require()) }
-    let pair = try context.require(Pair.self)
-    #expect((pair.first === pair.second) == isSet)
-    #expect(try context.require(Pair.self).first !== pair.first)
+  @Test(.ownAppContext) func defaultLifetime() throws {
+    AppContext.defaultLifetime = .graph
+    AppContext.register((any Networking).self) { Network() }
+    AppContext.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try AppContext.require(Pair.self)
+    #expect(pair.first === pair.second)
+    #expect(try AppContext.require(Pair.self).first !== pair.first)
+    #expect(try AppContext.makeScope(tag: "scope").defaultLifetime == .graph)
   }
 
   @Test func wrapper() {

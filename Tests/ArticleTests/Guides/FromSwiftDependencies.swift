@@ -26,15 +26,6 @@ struct FromSwiftDependencies {
 
   let context = UDIContext(tag: "App")
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) {
-    if isSet {
-      context.defaultLifetime = .context
-    }
-    context.register((any Client).self) { HTTPClient() }
-    let first = context.link((any Client).self)
-    #expect(first != nil && (context.link((any Client).self) === first) == isSet)
-  }
-
   @Test func wrapper() {
     context.provide(FakeClient(), as: (any Client).self)
     let model = Model().attached(to: context)
@@ -48,12 +39,12 @@ struct FromSwiftDependencies {
   }
 
   @Test func liveValue() throws {
-    context.register((any Client).self, lifetime: .context) { HTTPClient() }
+    context.register((any Client).self) { HTTPClient() }
     #expect(try context.require((any Client).self) === context.require((any Client).self))
   }
 
   @Test func liveValueThatNeedsAnother() throws {
-    context.register(Store.self, lifetime: .context) { context in try Store(client: context.require()) }
+    context.register(Store.self) { context in try Store(client: context.require()) }
     #expect(throws: UDILinkError.self) { try context.require(Store.self) }
     context.provide(FakeClient(), as: (any Client).self)
     #expect(try context.require(Store.self).client is FakeClient)
@@ -107,8 +98,8 @@ struct FromSwiftDependencies {
   @Test(.ownAppContext) func withDependencies() throws {
     AppContext.provide(HTTPClient(), as: (any Client).self)
     AppContext.provide(Player(play: { "plays \($0)" }))
-    AppContext.register(Store.self, lifetime: .context) { context in try Store(client: context.require()) }
-    AppContext.register { context in try Pair(client: context.require(), player: context.require()) }
+    AppContext.register(Store.self) { context in try Store(client: context.require()) }
+    AppContext.register(lifetime: .unique) { context in try Pair(client: context.require(), player: context.require()) }
     let model = Model().attached(to: AppContext)
     var runs = 0
     func run() {

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import UDI
+import UDITesting
 
 // The code in the guide for users of Swinject. Each row of its table has a test of its own: see `.ci/articles`.
 
@@ -33,17 +34,16 @@ struct FromSwinject {
   }
   struct Animals: UDIModule { func register(in context: UDIContext) { context.register { Cat() } } }
 
-  let context = UDIContext(tag: "App")
+  let context = UDIContext(tag: "App") { context in context.defaultLifetime = .graph }
 
-  @Test(arguments: [false, true]) func defaultLifetime(isSet: Bool) throws {
-    if isSet {
-      context.defaultLifetime = .graph
-    }
-    context.register((any Animal).self) { Cat() }
-    context.register { context in try Pair(first: context.require(), second: context.require()) }
-    let pair = try context.require(Pair.self)
-    #expect((pair.first === pair.second) == isSet)
-    #expect(try context.require(Pair.self).first !== pair.first)
+  @Test(.ownAppContext) func defaultLifetime() throws {
+    AppContext.defaultLifetime = .graph
+    AppContext.register((any Animal).self) { Cat() }
+    AppContext.register { context in try Pair(first: context.require(), second: context.require()) }
+    let pair = try AppContext.require(Pair.self)
+    #expect(pair.first === pair.second)
+    #expect(try AppContext.require(Pair.self).first !== pair.first)
+    #expect(try AppContext.makeScope(tag: "scope").defaultLifetime == .graph)
   }
 
   @Test func wrapper() {

@@ -102,7 +102,7 @@ struct Surprises {
 
   @Test func aResetConcernsOneContext() throws {
     let scope = try context.makeScope(tag: "scope")
-    for context in [context, scope] { context.register(lifetime: .context) { LiveService() } }
+    for context in [context, scope] { context.register { LiveService() } }
     let (above, below) = try (context.require(LiveService.self), scope.require(LiveService.self))
     scope.reset(.context)
     #expect(try context.require(LiveService.self) === above && scope.require(LiveService.self) !== below)

@@ -414,7 +414,7 @@ import UDITesting
 
   /// Its conformance to `UDIObject` cannot be used elsewhere.
   @Test func anObjectOfTheMainActorThatIsMadeElsewhereIsReported() async {
-    context.register(Screen.self, isolation: nil, Self.makeScreen)
+    context.register(Screen.self, lifetime: .unique, isolation: nil, Self.makeScreen)
     let context = context
     let (screen, misuse) = await Task.detached { MisuseLog.during { context.link(Screen.self) } }.value
     #expect(screen != nil && screen?.attachedContext == nil)

@@ -29,7 +29,7 @@ import UDIInspector
     session.bind(own, as: (any Other).self)
     let child = try session.makeChild(tag: "child")
     child.bind(below, as: (any Loose).self)
-    root.register(Made.self) { context in Made(parts: [try context.require((any Service).self)]) }
+    root.register(Made.self, lifetime: .unique) { context in Made(parts: [try context.require((any Service).self)]) }
     let member = Member().attached(to: child)
     try await session.close()
     for context in [session, child] {

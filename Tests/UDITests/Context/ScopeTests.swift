@@ -715,7 +715,7 @@ private actor Desk: UDIFinalObject {
   /// instance.
   @Test func consumersOutsideAreNotNotifiedOfWhatHappensInside() async throws {
     let family = try Family()
-    family.root.register((any Service).self) { Plain("outside") }
+    family.root.register((any Service).self, lifetime: .unique) { Plain("outside") }
     let outside = UDISearch.allCases.map { Follower(family.root.updates(of: (any Service).self, search: $0)) }
     let inside = Follower(family.inside.updates(of: (any Service).self))
     let all = [family.root, family.window, family.scope, family.inside]

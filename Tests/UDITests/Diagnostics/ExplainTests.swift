@@ -127,7 +127,7 @@ struct ExplainTests {
       explanation.hasPrefix(
         """
         No Swift.Optional<UDITests.Service> is registered in "App" and below, but there is one in "App": the provider \
-        (unique) registered as UDITests.Service at \(file):\(line).
+        (context) registered as UDITests.Service at \(file):\(line).
         Look up UDITests.Service, without the question mark: `link` returns an optional anyway.
         """), "\(explanation)")
     let other = Plain()

@@ -141,7 +141,7 @@ struct FailureTests {
       #expect(
         root.explain((any Alpha).self).description.contains(", whose factory returned nil less than a second ago, reg"))
       #expect(!root.explain((any Alpha).self).description.contains("failed"))
-      #expect(root.snapshot().description.contains("UDITests.Alpha: not made, unique, factory returned nil\n"))
+      #expect(root.snapshot().description.contains("UDITests.Alpha: not made, context, factory returned nil\n"))
       #expect(root.link((any Gamma).self) == nil)
       #expect(isFailed(root.explain((any Gamma).self)) && isFailed(root.explain((any Beta).self)))
       #expect(root.link((any Gamma).self) != nil)
@@ -158,7 +158,7 @@ struct FailureTests {
       await #expect(processExitsWith: .success) {
         UDIRecording.isOn = false
         let root = UDIContext(tag: "App")
-        root.register((any Alpha).self) { nil }
+        root.register((any Alpha).self, lifetime: .unique) { nil }
         root.register((any Beta).self, lifetime: .graph) { nil }
         let link: @Sendable () -> Void = {
           if root.link((any Alpha).self) != nil || root.link((any Beta).self) != nil { fatalError("found something") }
@@ -187,7 +187,7 @@ struct FailureTests {
     enum Outcome: CaseIterable { case made, threw, wasNil }
     let outcomes = Outcome.allCases.flatMap { first in Outcome.allCases.flatMap { [first, first, $0] } }
     let next = Locked<[Outcome]>([])
-    root.register((any Alpha).self) { () throws -> Made? in
+    root.register((any Alpha).self, lifetime: .unique) { () throws -> Made? in
       switch next.withLock({ $0.removeFirst() }) {
       case .made: return Made()
       case .threw: throw Refused()
@@ -294,7 +294,7 @@ struct FailureTests {
   func race() {
     for _ in 0..<200 {
       let root = UDIContext(tag: "App")
-      root.register((any Alpha).self) { () throws -> Made in
+      root.register((any Alpha).self, lifetime: .unique) { () throws -> Made in
         if Thread.current.name == "failing" { throw Refused() }
         return Made()
       }

@@ -32,7 +32,7 @@ struct ObserverTests {
     let log = Log()
     root.register((any Beta).self, lifetime: .context) { Made() }
     let line = #line + 1
-    root.register((any Alpha).self, named: "x") { Made(parts: [$0.link((any Beta).self)!]) }
+    root.register((any Alpha).self, named: "x", lifetime: .unique) { Made(parts: [$0.link((any Beta).self)!]) }
     let member = Member().attached(to: shop)
     withObserver(log.observer) {
       _ = shop.link((any Alpha).self, named: "x")
@@ -166,8 +166,8 @@ struct ObserverTests {
 
   @Test("No lock is held, and what the observer itself does is not observed", .silent)
   func reentrance() throws {
-    root.register((any Alpha).self) { Made() }
-    root.register((any Beta).self) { Made() }
+    root.register((any Alpha).self, lifetime: .unique) { Made() }
+    root.register((any Beta).self, lifetime: .unique) { Made() }
     let count = Tally()
     let root = root
     let observer = UDIObserver { _ in

@@ -72,7 +72,7 @@ struct RemovedBindingTests {
         UDITests.Other has died: the Member bound in "App / Shop" at \(file):\(bound) is gone, because nothing held it.
         """)
     let registered = #line + 1
-    shop.register(Member.self) { make() }
+    shop.register(Member.self, lifetime: .unique) { make() }
     _ = try shop.require(Member.self)
     #expect(firstLine(of: root.explain((any Other).self)).contains("attached at \(file):\(registered), is gone"))
     // Another object's binding has nothing to do with where the binder was attached.

@@ -204,7 +204,7 @@ import UDIInspector
           c0 --> c1["Shop"]
           c1 -.- n1(["UDITests.Service: Plain"])
           c1 -.- n2(["UDITests.Loose named #quot;x#quot;: dead"]):::dead
-          c1 --- n3[/"UDITests.Alpha: not made, unique"/]
+          c1 --- n3[/"UDITests.Alpha: not made, context"/]
           classDef dead stroke-dasharray: 3 3, opacity: 0.5
           classDef more stroke-dasharray: 1 3
         """)

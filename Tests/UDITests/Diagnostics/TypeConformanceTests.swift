@@ -42,7 +42,7 @@ struct TypeConformanceTests {
     #expect(
       firstLine(of: explanation) == """
         No UDITests.TypeConformanceTests.Sending is registered in "App" and below, but there is one in "App": the \
-        provider (unique) registered as UDITests.TypeConformanceTests.Manager at \(file):\(line).
+        provider (context) registered as UDITests.TypeConformanceTests.Manager at \(file):\(line).
         """)
     #expect(
       explanation.advice == """
@@ -58,7 +58,7 @@ struct TypeConformanceTests {
   @Test("A provider of the protocol, asked for by the class: what it says, and that what it advises helps")
   func concreteType() {
     let line = #line + 1
-    let registration = root.register((any Sending).self) { Manager() }
+    let registration = root.register((any Sending).self, lifetime: .unique) { Manager() }
     let explanation = root.explain(Manager.self)
     #expect(
       firstLine(of: explanation) == """

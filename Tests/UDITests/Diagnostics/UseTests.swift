@@ -33,7 +33,9 @@ struct UseTests {
     root.register((any Alpha).self, lifetime: .context) { context in
       Made(parts: [try context.require((any Service).self), try context.require((any Beta).self)])
     }
-    root.register((any Beta).self, named: nil) { context in Made(parts: [context.link((any Service).self)!]) }
+    root.register((any Beta).self, named: nil, lifetime: .unique) { context in
+      Made(parts: [context.link((any Service).self)!])
+    }
     _ = try shop.require((any Alpha).self)
     #expect(
       text(root) == [
@@ -187,7 +189,7 @@ struct UseTests {
 
   @Test("A factory runs for several contexts: everything counts that is still there")
   func severalContexts() throws {
-    root.register((any Alpha).self) { Made(parts: [$0.link((any Service).self)!]) }
+    root.register((any Alpha).self, lifetime: .unique) { Made(parts: [$0.link((any Service).self)!]) }
     let plains = [Plain("1"), Plain("2")]
     let scopes = try (0..<2).map { try root.makeScope(tag: "\($0)") }
     for (scope, plain) in zip(scopes, plains) {
@@ -235,7 +237,9 @@ struct UseTests {
       #expect(text(root).count == 1)
     }
     #expect(text(root).isEmpty && root.snapshot().dependents.isEmpty)
-    let registration = root.register((any Alpha).self) { Made(parts: [$0.link((any Service).self)!]) }
+    let registration = root.register((any Alpha).self, lifetime: .unique) {
+      Made(parts: [$0.link((any Service).self)!])
+    }
     _ = root.link((any Alpha).self)
     #expect(text(root).count == 1)
     registration.unregister()
@@ -262,7 +266,7 @@ struct UseTests {
       await Task.yield()
       return Made(parts: [try context.require((any Service).self)])
     }
-    root.register((any Alpha).self) { context async throws -> any Alpha in
+    root.register((any Alpha).self, lifetime: .unique) { context async throws -> any Alpha in
       Made(parts: [try await context.obtain((any Beta).self)])
     }
     _ = try await root.obtain((any Alpha).self)
@@ -319,7 +323,7 @@ struct UseTests {
   func mermaid() throws {
     let plain = Plain()
     root.bind(plain, as: (any Service).self)
-    root.register((any Alpha).self) { Made(parts: [$0.link((any Service).self)!]) }
+    root.register((any Alpha).self, lifetime: .unique) { Made(parts: [$0.link((any Service).self)!]) }
     _ = root.link((any Alpha).self)
     let screen = Screen().attached(to: shop)
     _ = screen.service

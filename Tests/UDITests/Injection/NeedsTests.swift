@@ -83,7 +83,7 @@ private final class Count: Sendable {
 
   @Test func whatIsRequiredIsThereWhenTheObjectIsAttached() throws {
     let made = Count()
-    context.register((any Store).self) {
+    context.register((any Store).self, lifetime: .unique) {
       made.add()
       return Disk()
     }
@@ -181,7 +181,7 @@ private final class Count: Sendable {
     await attaching.value
   }
 
-  private nonisolated func provideDisks() { context.register((any Store).self) { Disk() } }
+  private nonisolated func provideDisks() { context.register((any Store).self, lifetime: .unique) { Disk() } }
 
   @Test func whatWasSetStays() {
     let screen = Screen()
@@ -233,8 +233,8 @@ private final class Count: Sendable {
 
   @MainActor @Test func aCircleThatCannotBeMetIsReportedWithItsPath() throws {
     let line = #line + 1
-    context.register((any Pair).self) { PairObject() }
-    context.register((any Partner).self) { PartnerObject() }
+    context.register((any Pair).self, lifetime: .unique) { PairObject() }
+    context.register((any Partner).self, lifetime: .unique) { PartnerObject() }
     let (_, reports) = MisuseLog.during { #expect(context.link((any Pair).self) != nil) }
     #expect(reports.map(\.kind) == [.needNotMet])
     let report = try #require(reports.first)

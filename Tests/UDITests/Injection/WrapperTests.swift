@@ -214,7 +214,7 @@ private final class Drawing: UDIObject {
   @Test func nothingIsHeldWhileOthersRun() {
     let consumer = Consumer().attached(to: context)
     nonisolated(unsafe) let unchecked = consumer
-    context.register((any Service).self) { unsafe Made("made", parts: [unchecked._attachedContext]) }
+    context.register((any Service).self, lifetime: .unique) { unsafe Made("made", parts: [unchecked._attachedContext]) }
     _ = consumer.linked
     consumer.linked = Farewell { _ = unsafe unchecked.linked }
     consumer.linked = nil

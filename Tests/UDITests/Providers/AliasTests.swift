@@ -212,7 +212,7 @@ import UDI
   /// Each instance is checked, not the provider once.
   @Test func someInstancesMayBeOfTheType() {
     let runs = Tally()
-    context.register((any Service).self) {
+    context.register((any Service).self, lifetime: .unique) {
       runs.add()
       return runs.count.isMultiple(of: 2) ? Made() : Plain()
     }

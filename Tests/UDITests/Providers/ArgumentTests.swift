@@ -19,6 +19,22 @@ import UDI
     #expect((context.link((any Alpha).self, fresh: true, with: 8) as? Made)?.label == "8")
   }
 
+  /// What the context's default lifetime is makes no difference.
+  @Test(arguments: [nil, UDILifetime.context, .scope, .weak, .graph])
+  func withoutALifetimeEachLookupMakesAnother(_ standard: UDILifetime?) async throws {
+    if let standard { context.defaultLifetime = standard }
+    let lifetimes = [
+      context.register((any Alpha).self) { (_, number: Int) in Made("\(number)") }.lifetime,
+      context.register((any Beta).self) { (_, number: Int) async in Made("\(number)") }.lifetime,
+    ]
+    #expect(lifetimes == [.unique, .unique])
+    #expect(try context.require((any Alpha).self, with: 1) !== context.require((any Alpha).self, with: 1))
+    #expect(try await context.obtain((any Beta).self, with: 1) !== context.obtain((any Beta).self, with: 1))
+    // One that is named counts.
+    context.register((any Gamma).self, lifetime: .context) { (_, number: Int) in Made("\(number)") }
+    #expect(try context.require((any Gamma).self, with: 1) === context.require((any Gamma).self, with: 1))
+  }
+
   @Test func oneInstanceForEachSetOfArguments() {
     for lifetime in [UDILifetime.context, .weak, UDILifetime("own")] {
       let name = UDIName(lifetime.name)
@@ -38,7 +54,7 @@ import UDI
 
   @Test func theGraphSharesByArguments() throws {
     context.register((any Gamma).self, lifetime: .graph) { (_, number: Int) in Made("\(number)") }
-    context.register((any Alpha).self) { context in
+    context.register((any Alpha).self, lifetime: .unique) { context in
       Made(
         parts: [
           try context.require((any Gamma).self, with: 1), try context.require((any Gamma).self, with: 2),
@@ -94,7 +110,7 @@ import UDI
   @Test func argumentsWithEqualHashesAreDifferentInAGraph() throws {
     let witness = Made()
     context.register((any Beta).self, lifetime: .graph) { (_, bucket: Bucket) in Made("\(bucket.number)") }
-    context.register((any Alpha).self) { context in
+    context.register((any Alpha).self, lifetime: .unique) { context in
       let parts = try [1, 9, 1].map { try context.require((any Beta).self, with: Bucket(number: $0, witness: witness)) }
       return Made("a", parts: parts)
     }
@@ -253,9 +269,8 @@ import UDI
   struct Opaque: Sendable {}
 
   @Test func keptInstancesTakeHashableArguments() async throws {
-    context.defaultLifetime = .context
-    context.register((any Alpha).self) { (_, _: Opaque) in Made() }
-    context.register((any Beta).self, lifetime: .unique) { (_, _: Opaque) in Made() }
+    context.register((any Alpha).self, lifetime: .context) { (_, _: Opaque) in Made() }
+    context.register((any Beta).self) { (_, _: Opaque) in Made() }
     let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, with: Opaque()) }
     #expect(error?.cause == .argumentsNotHashable(["UDITests.ArgumentTests.Opaque"]))
     #expect(error?.description.contains("cannot be compared.\nMake them Hashable") == true)
@@ -323,7 +338,7 @@ import UDI
 
   @Test func theGraphComparesArgumentsWithNothingOpen() {
     context.register((any Gamma).self, lifetime: .graph) { (_, nosy: Nosy) in Made("\(nosy.number)") }
-    context.register((any Alpha).self) { context in
+    context.register((any Alpha).self, lifetime: .unique) { context in
       Made(parts: (0..<4).map { context.link((any Gamma).self, with: Nosy(number: $0, context: context)) })
     }
     #expect((context.link((any Alpha).self) as? Made)?.parts.count == 4)

@@ -301,7 +301,7 @@ func untilCancelled() async throws {
   func theParametersOfAnInitialiserShareAGraph(_ lifetime: UDILifetime) async throws {
     let census = Census()
     context.register(Part.self, lifetime: .graph) { @MainActor in Part(census) }
-    context.register(using: Left.init(part:))
+    context.register(lifetime: .unique, using: Left.init(part:))
     context.register(lifetime: .graph, using: Right.init(part:))
     // An instance that is kept has its own graph.
     context.register(lifetime: .context) { @MainActor context in Kept(left: try context.require(Left.self)) }
@@ -318,8 +318,8 @@ func untilCancelled() async throws {
   @Test func whatTheParametersShareIsReleased() async throws {
     let census = Census()
     context.register(Part.self, lifetime: .graph) { Part(census) }
-    context.register(using: Left.init(part:))
-    context.register(Bool.self, using: { (left: Left, part: Part) async in left.part === part })
+    context.register(lifetime: .unique, using: Left.init(part:))
+    context.register(Bool.self, lifetime: .unique, using: { (left: Left, part: Part) async in left.part === part })
     #expect(try await context.obtain(Bool.self))
     #expect(census.everBorn == 1 && census.alive == 0)
   }
@@ -331,8 +331,8 @@ func untilCancelled() async throws {
       #expect(MainActorCheck.isOnMainActor)
       released.arrive()
     }
-    context.register(Int.self, using: { (text: String, number: Double) async in text.count })
-    context.register(Double.self) { 1 }
+    context.register(Int.self, lifetime: .unique, using: { (text: String, number: Double) async in text.count })
+    context.register(Double.self, lifetime: .unique) { 1 }
     #expect(try await context.obtain(Int.self) == 4)
     await released.wait()
   }
@@ -344,7 +344,9 @@ func untilCancelled() async throws {
       deinit { die() }
     }
     context.register(Mortal.self, lifetime: .graph) { Mortal(die) }
-    context.register(String.self) { @MainActor context in context.link(Mortal.self) == nil ? "" : "text" }
+    context.register(String.self, lifetime: .unique) { @MainActor context in
+      context.link(Mortal.self) == nil ? "" : "text"
+    }
   }
 
   @Test func aMissingParameterIsNamed() async throws {

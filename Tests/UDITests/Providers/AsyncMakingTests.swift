@@ -318,7 +318,8 @@ import Testing
       context.register(OnMain.self, lifetime: .weak) {
         await Task.yield(); return OnMain()
       }
-      context.register((any Service).self, using: { @MainActor (part: OnMain) in Plain("\(part.number)") })
+      context.register(
+        (any Service).self, lifetime: .unique, using: { @MainActor (part: OnMain) in Plain("\(part.number)") })
     }
     for _ in 0..<20 { _ = try await context.obtain((any Service).self) }
     await MainActor.run {}

@@ -181,7 +181,7 @@ import UDI
 
   /// The same provider for another context is no cycle: here each context asks its parent's.
   @Test func anotherContextIsNoCycle() throws {
-    context.register((any Alpha).self) { context in
+    context.register((any Alpha).self, lifetime: .unique) { context in
       guard let parent = context.parent else { return Made("root") }
       return Made(context.tag, parts: [try parent.require((any Alpha).self, search: .ancestors)])
     }
@@ -222,7 +222,7 @@ import UDI
     }.onCreate { _, _ in
       log.add("b done")
     }
-    context.register((any Alpha).self) { context in
+    context.register((any Alpha).self, lifetime: .unique) { context in
       defer { log.add("a made") }
       return Made("a", parts: [try context.require((any Beta).self), try context.require((any Gamma).self)])
     }.onCreate { _, _ in
@@ -265,7 +265,7 @@ import UDI
 
   @Test func aCompletionThatLinksItsOwnType() {
     let made = Tally()
-    context.register((any Alpha).self) {
+    context.register((any Alpha).self, lifetime: .unique) {
       made.count < 1000 ? Made() : nil
     }.onCreate { context, _ in
       made.add()
@@ -314,8 +314,8 @@ import UDI
   @Test func completionsSideBySideAreNoCycle() {
     let (made, journal) = (Tally(), Journal())
     registerCompletion("part", .unique, linking: "leaf", made, journal)
-    context.register((any Alpha).self, named: "leaf") { Made("leaf") }
-    context.register((any Beta).self) { context in
+    context.register((any Alpha).self, named: "leaf", lifetime: .unique) { Made("leaf") }
+    context.register((any Beta).self, lifetime: .unique) { context in
       Made(parts: try (0..<3).map { _ in try context.require((any Alpha).self, named: "part") })
     }.onCreate { context, _ in
       for _ in 0..<3 { #expect(context.link((any Alpha).self, named: "part") != nil) }

@@ -13,20 +13,36 @@ import UDI
     #expect(census.everBorn == 2 && census.alive == 2)
   }
 
-  @Test func uniqueIsTheDefaultAndNothingIsKept() {
-    context.register((any Alpha).self) { [census] in Made("a", census) }
+  @Test func uniqueKeepsNothing() {
+    context.register((any Alpha).self, lifetime: .unique) { [census] in Made("a", census) }
     _ = context.link((any Alpha).self)
     #expect(census.everBorn == 1 && census.alive == 0)
+  }
+
+  @Test func contextIsTheDefault() async throws {
+    let registrations = [
+      context.register((any Alpha).self) { [census] in Made("a", census) }.lifetime,
+      context.register((any Beta).self) { [census] () async in Made("b", census) }.lifetime,
+      context.register((any Gamma).self, using: { [census] (_: any Alpha) in Made("c", census) }).lifetime,
+    ]
+    #expect(registrations == [.context, .context, .context] && context.defaultLifetime == .context)
+    let child = try context.makeChild(tag: "child", search: .ancestors)
+    #expect(child.link((any Alpha).self) === context.link((any Alpha).self))
+    #expect(try await child.obtain((any Beta).self) === context.obtain((any Beta).self))
+    #expect(child.link((any Gamma).self) === context.link((any Gamma).self))
+    #expect(census.everBorn == 3 && census.alive == 3)
+    try await context.close()
+    #expect(census.alive == 0)
   }
 
   @Test func graphIsSharedWithinOneOutermostLink() throws {
     context.register((any Gamma).self, lifetime: .graph) { [census] in Made("c", census) }
     for name in ["1", "2"] {
-      context.register((any Beta).self, named: UDIName(name)) { [census] context in
+      context.register((any Beta).self, named: UDIName(name), lifetime: .unique) { [census] context in
         Made("b", census, parts: [try context.require((any Gamma).self)])
       }
     }
-    context.register((any Alpha).self) { [census] context in
+    context.register((any Alpha).self, lifetime: .unique) { [census] context in
       Made(
         "a", census,
         parts: [
@@ -182,14 +198,19 @@ import UDI
   }
 
   @Test func theDefaultLifetimeIsHandedOn() throws {
-    context.defaultLifetime = .context
-    let child = try context.makeChild(tag: "child")
-    #expect(child.defaultLifetime == .context)
-    let registration = child.register((any Alpha).self) { Made() }
-    #expect(registration.lifetime == .context)
-    #expect(child.link((any Alpha).self) === child.link((any Alpha).self))
+    let existing = try context.makeChild(tag: "existing")
     context.defaultLifetime = .unique
-    #expect(child.defaultLifetime == .context && UDIContext(tag: "x").defaultLifetime == .unique)
+    let child = try context.makeChild(tag: "child")
+    #expect(child.defaultLifetime == .unique)
+    #expect(try child.makeScope(tag: "scope").defaultLifetime == .unique)
+    let registration = child.register((any Alpha).self) { Made() }
+    #expect(registration.lifetime == .unique)
+    #expect(child.link((any Alpha).self) !== child.link((any Alpha).self))
+    // What exists already keeps what it has.
+    context.defaultLifetime = .weak
+    #expect(child.defaultLifetime == .unique && registration.lifetime == .unique)
+    #expect(existing.defaultLifetime == .context && UDIContext(tag: "x").defaultLifetime == .context)
+    #expect(existing.register((any Alpha).self) { Made() }.lifetime == .context)
   }
 
   @Test func anOverrideBelowIsNotSeenByTheParentsService() throws {
@@ -296,7 +317,7 @@ import UDI
       return OutOfOrder(code: made.count)
     }
     let seen = Locked<[[String]]>([])
-    context.register((any Beta).self) { context in
+    context.register((any Beta).self, lifetime: .unique) { context in
       let error = try context.require((any Error).self) as? OutOfOrder
       let labels = [
         "\(try context.require(Number.self).value)", try context.require((any Loose).self).label,
@@ -305,7 +326,7 @@ import UDI
       seen.withLock { $0.append(labels) }
       return Made()
     }
-    context.register((any Alpha).self) { context in
+    context.register((any Alpha).self, lifetime: .unique) { context in
       Made(parts: [try context.require((any Beta).self), try context.require((any Beta).self)])
     }
     #expect(context.link((any Alpha).self) != nil)
@@ -327,7 +348,7 @@ import UDI
           made.add()
           return Box<Content>()
         }
-        context.register((any Alpha).self) { context in
+        context.register((any Alpha).self, lifetime: .unique) { context in
           Made(parts: (0..<3).map { _ in context.link(Box<Content>.self) })
         }
       }

@@ -104,7 +104,7 @@ import UDIInspector
     }
     #expect(elsewhere.link((any Service).self) != nil)
     // If a factory of a context above is called from below, it is given the context that asks.
-    root.register((any Service).self) { context in
+    root.register((any Service).self, lifetime: .unique) { context in
       #expect(context === child && context.link((any Other).self) != nil)
       return Plain("made")
     }
@@ -206,7 +206,7 @@ import UDIInspector
     for session in [ann, bob] { session.provide(session.tag) }
     root.register((any Alpha).self, lifetime: .graph) { Made($0.link(String.self) ?? "nobody") }
     root.register((any Beta).self, lifetime: lifetime) { try Made("kept", parts: [$0.require((any Alpha).self)]) }
-    root.register((any Gamma).self) { context in
+    root.register((any Gamma).self, lifetime: .unique) { context in
       let own = try context.require((any Alpha).self)
       let kept = try context.require((any Beta).self)
       let again = try context.require((any Alpha).self)
@@ -234,7 +234,7 @@ import UDIInspector
       let numbers = try [1, 1, 2].map { try context.require((any Alpha).self, named: "number", with: $0) }
       return try Made("kept", parts: [context.require((any Alpha).self), context.require((any Gamma).self)] + numbers)
     }
-    root.register((any Service).self) {
+    root.register((any Service).self, lifetime: .unique) {
       try Made("asking", parts: [$0.require((any Alpha).self), $0.require((any Beta).self)])
     }
     let asking = try #require(root.link((any Service).self) as? Made)
@@ -252,7 +252,7 @@ import UDIInspector
       _ = try context.require((any Alpha).self)
       throw OutOfOrder()
     }
-    root.register((any Gamma).self) { context in
+    root.register((any Gamma).self, lifetime: .unique) { context in
       let part = try context.require((any Alpha).self)
       #expect(throws: OutOfOrder.self) { try context.require((any Beta).self) }
       return try Made("asking", parts: [part, context.require((any Alpha).self)])

@@ -30,12 +30,12 @@ import TreeModel
     throws
   {
     if let own { context.defaultLifetime = own }
-    let standard = own ?? .unique
+    let standard = own ?? .context
     let children = Locked<[UDIContext]>([])
     context.install(
       Setting { context in
-        context.defaultLifetime = .context
-        #expect(context.defaultLifetime == .context)
+        context.defaultLifetime = .unique
+        #expect(context.defaultLifetime == .unique)
         context.install(
           Setting { context in
             #expect(context.defaultLifetime == standard)
@@ -45,7 +45,7 @@ import TreeModel
             Named(name: "inner's own").register(in: context)
           })
         // What it installs does not change its own default lifetime.
-        #expect(context.defaultLifetime == .context)
+        #expect(context.defaultLifetime == .unique)
         Named(name: "outer").register(in: context)
         if let child = try? context.makeChild(tag: "child") { children.withLock { $0.append(child) } }
       },
@@ -53,8 +53,8 @@ import TreeModel
     #expect(context.defaultLifetime == standard)
     Named(name: "after").register(in: context)
     let lifetimes = ["inner", "innermost", "inner's own", "outer", "next", "after"].map { lifetime($0, in: context) }
-    #expect(lifetimes == [standard, standard, .weak, .context, standard, standard])
-    #expect(children.withLock { $0.map(\.defaultLifetime) } == [.context])
+    #expect(lifetimes == [standard, standard, .weak, .unique, standard, standard])
+    #expect(children.withLock { $0.map(\.defaultLifetime) } == [.unique])
   }
 
   /// A module's default lifetime does not reach other contexts, nor theirs the module.
@@ -62,13 +62,13 @@ import TreeModel
     let child = try context.makeChild(tag: "child")
     context.install(
       Setting { [child] context in
-        context.defaultLifetime = .context
-        #expect(child.defaultLifetime == .unique)
+        context.defaultLifetime = .unique
+        #expect(child.defaultLifetime == .context)
         child.install(Named(name: "below"))
         child.defaultLifetime = .weak
       })
-    #expect(lifetime("below", in: child) == .unique && child.defaultLifetime == .weak)
-    #expect(context.defaultLifetime == .unique)
+    #expect(lifetime("below", in: child) == .context && child.defaultLifetime == .weak)
+    #expect(context.defaultLifetime == .context)
   }
 
   /// What other threads register meanwhile gets the context's default lifetime, and a default that they set stays.
@@ -78,7 +78,7 @@ import TreeModel
       {
         context.install(
           Setting { context in
-            context.defaultLifetime = .context
+            context.defaultLifetime = .unique
             isSet.arrive()
             goOn.arrive()
             Named(name: "module").register(in: context)
@@ -96,7 +96,8 @@ import TreeModel
         goOn.arrive()
       },
     ])
-    #expect(["module", "other module", "no module"].map { lifetime($0, in: context) } == [.context, .unique, .unique])
+    #expect(
+      ["module", "other module", "no module"].map { lifetime($0, in: context) } == [.unique, .context, .context])
     #expect(context.defaultLifetime == .graph)
   }
 

@@ -248,14 +248,15 @@ import Testing
 
   @Test func initialisersInsideOneAnother() async throws {
     let parts = Tally()
-    context.register(Part.self) { () async in
+    context.register(Part.self, lifetime: .unique) { () async in
       parts.add()
       return Part()
     }
     context.register(Whole.self, named: "unused") { _ in Whole([]) }
-    context.register(Made.self, using: { (whole: Whole) in Made(parts: whole.parts) })
-    context.register(Whole.self, using: Whole.init(one:other:))
-    context.register(Plain.self, using: { (made: Made, part: Part) in Plain("\(made.parts.count + 1)") })
+    context.register(Made.self, lifetime: .unique, using: { (whole: Whole) in Made(parts: whole.parts) })
+    context.register(Whole.self, lifetime: .unique, using: Whole.init(one:other:))
+    context.register(
+      Plain.self, lifetime: .unique, using: { (made: Made, part: Part) in Plain("\(made.parts.count + 1)") })
     #expect(try await context.obtain(Plain.self).label == "3")
     #expect(parts.count == 3)
   }
@@ -263,14 +264,14 @@ import Testing
   /// What the graph has is not made again, and neither are its parameters.
   @Test func aGraphOfInitialisers() async throws {
     let parts = Tally()
-    context.register(Part.self) { () async in
+    context.register(Part.self, lifetime: .unique) { () async in
       parts.add()
       return Part()
     }
     context.register(Whole.self, lifetime: .graph, using: Whole.init(part:))
-    context.register(Made.self, using: { (whole: Whole) in Made(parts: [whole]) })
+    context.register(Made.self, lifetime: .unique, using: { (whole: Whole) in Made(parts: [whole]) })
     context.register(
-      Plain.self,
+      Plain.self, lifetime: .unique,
       using: { (made: Made, whole: Whole) in
         Plain(made.parts[0] as? Whole === whole ? "one" : "two")
       })
@@ -278,7 +279,7 @@ import Testing
   }
 
   @Test func anOptionalParameter() async throws {
-    context.register(Whole.self, using: Whole.init(optional:))
+    context.register(Whole.self, lifetime: .unique, using: Whole.init(optional:))
     #expect(try await context.obtain(Whole.self).parts.isEmpty)
     context.register(Part.self) { () async in Part() }
     #expect(try await context.obtain(Whole.self).parts.count == 1)
@@ -310,7 +311,7 @@ import Testing
   @Test func anotherInitialiserMeanwhile() async throws {
     let storage = Curious(UDIContext(tag: "other"))
     storage.context.provide("label")
-    storage.context.register(Plain.self, using: { (label: String) in Plain(label) })
+    storage.context.register(Plain.self, lifetime: .unique, using: { (label: String) in Plain(label) })
     context.register(Part.self, lifetime: .context) { () async in Part() }
     context.register(
       Whole.self, lifetime: UDILifetime("curious", storage: .custom { storage }), using: Whole.init(part:))

@@ -195,8 +195,9 @@ private struct Loosely {
       }
     }
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-      UDIContext(tag: "context").register((any Alpha).self) {
-        Made()
+      // Without a lifetime, it is unique.
+      UDIContext(tag: "context").register((any Alpha).self) { (_, label: String) in
+        Made(label)
       }.onClose { _ in
       }
     }

@@ -413,7 +413,7 @@ import UDI
     child.bind(bound, as: (any Alpha).self, metadata: Speed(value: 5))
     let all = context.registrations(of: (any Alpha).self)
     #expect(all.map(\.key.name) == ["slow", "fast", "text", nil])
-    #expect(all.map(\.lifetime) == [.unique, .unique, .unique, nil])
+    #expect(all.map(\.lifetime) == [.context, .context, .context, nil])
     let fast = all.filter { ($0.metadata as? Speed).map { $0 > Speed(value: 4) } == true }
     #expect(fast.map(\.key.name) == ["fast", nil])
     #expect(fast.map(\.context) == [child, child])

@@ -52,7 +52,7 @@ private final class Mutable {
     context.register((any Reader).self, using: Book.init(clock:))
     let reader = try #require(context.link((any Reader).self) as? Book)
     #expect(reader.clock as? Watch == Watch(hour: 5))
-    #expect(context.link((any Reader).self) !== reader)
+    #expect(context.link((any Reader).self) === reader)
     #expect(context.registrations(of: (any Reader).self).first?.line == line)
     // By default, it is registered as the type that the initialiser makes. A struct's initialiser works as well, and so
     // does a function.
@@ -64,7 +64,7 @@ private final class Mutable {
 
   @Test func anOptionalParameterMayBeMissing() throws {
     context.provide(Watch(), as: (any Ticking).self)
-    context.register((any Reader).self, using: Book.init(clock:missing:))
+    context.register((any Reader).self, lifetime: .unique, using: Book.init(clock:missing:))
     #expect(try (context.require((any Reader).self) as? Book)?.optional == nil)
     let rare = Rare()
     context.bind(rare, as: (any Missing).self)

@@ -377,7 +377,7 @@ private enum Locals {
   @Test func theLifetimeMustOwn() async {
     await #expect(processExitsWith: .failure) {
       let context = UDIContext(tag: "context")
-      context.register((any Alpha).self) { Made() }.running { _ in }
+      context.register((any Alpha).self, lifetime: .unique) { Made() }.running { _ in }
       withExtendedLifetime(context) {}
     }
   }

@@ -145,7 +145,9 @@ private struct Failed: Error {}
 
   @Test func partsAreOfTheSameScope() throws {
     root.register((any Beta).self, lifetime: .scope) { Made("b") }
-    root.register((any Gamma).self) { context in Made("c", parts: [try context.require((any Beta).self)]) }
+    root.register((any Gamma).self, lifetime: .unique) { context in
+      Made("c", parts: [try context.require((any Beta).self)])
+    }
     root.register((any Alpha).self, lifetime: .scope) { context in
       Made("a", parts: [try context.require((any Beta).self), try context.require((any Gamma).self)])
     }
@@ -167,6 +169,15 @@ private struct Failed: Error {}
     #expect(text.contains("UDITests.Alpha is made once in each scope, but there is no scope around \"root\""))
     #expect(text.contains("UDITests.Beta") && text.contains("as `.scope`, too"))
     #expect(census.everBorn == 0)
+  }
+
+  /// What is registered without a lifetime, its context owns.
+  @Test func aForgottenLifetimeIsAnErrorIfSomethingOfTheScopeIsNeeded() throws {
+    root.register((any Alpha).self) { context in Made("a", parts: [try context.require((any Beta).self)]) }
+    let scope = try root.makeScope(tag: "scope")
+    scope.provide(Made("b") as any Beta, as: (any Beta).self)
+    let error = #expect(throws: UDILinkError.self) { try scope.require((any Alpha).self) }
+    #expect(error?.description.contains("UDITests.Beta is in the scope \"root / scope\"") == true)
   }
 
   @Test func withoutAScopeALookupIsAMiss() throws {

@@ -214,7 +214,7 @@ import UDI
   /// those that came later.
   @Test func theGraphDoesNotConfuseProviders() throws {
     let context = UDIContext(tag: "context")
-    context.register((any Gamma).self) { _ in
+    context.register((any Gamma).self, lifetime: .unique) { _ in
       let labels = (0..<50).map { index in
         let request = UDIContext(tag: "request")
         request.register((any Alpha).self, lifetime: .graph) { Made("\(index)") }

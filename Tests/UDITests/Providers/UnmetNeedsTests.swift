@@ -69,7 +69,7 @@ private final class Untouched: P3, P4 {
 
   @Test func nothingIsMade() {
     root.register((any P3).self, lifetime: .context) { Untouched() }
-    root.register((any P1).self, using: Part.init(p3:))
+    root.register((any P1).self, lifetime: .unique, using: Part.init(p3:))
     root.register((any P4).self, lifetime: .context, using: Untouched.init(p1:))
     root.register((any P0).self, lifetime: .context, using: Part.init(p4:maybe:))
     #expect(unmet() == [])
@@ -103,7 +103,7 @@ private final class Untouched: P3, P4 {
     },
     Mistake("missing for what is unique", "root P0:1 P1:1 P2 notRegistered") {
       $0.register((any P0).self, lifetime: .context, using: Part.init(p1:))
-      $0.register((any P1).self, using: Part.init(p2:))
+      $0.register((any P1).self, lifetime: .unique, using: Part.init(p2:))
     },
     Mistake("only below", "root P0:1 P1 outOfReach") {
       try $0.makeChild(tag: "child").register((any P1).self) { Part() }
@@ -155,7 +155,7 @@ private final class Untouched: P3, P4 {
     },
     Mistake("a captive by way of another", "root P0:1 P2:1 P1 noScope") {
       $0.register((any P1).self, lifetime: .scope) { Part() }
-      $0.register((any P2).self, using: Part.init(p1:))
+      $0.register((any P2).self, lifetime: .unique, using: Part.init(p1:))
       $0.register((any P0).self, lifetime: .context, using: Part.init(p2:))
     },
     Mistake("an optional captive", "root P0:1 P1 noScope") {
@@ -194,7 +194,7 @@ private final class Untouched: P3, P4 {
 
   @Test func whatIsMadeForScopesIsCheckedFromTheScopes() throws {
     root.register((any P0).self, lifetime: .scope, using: Part.init(p1:))
-    root.register((any P2).self, using: Part.init(p1:))
+    root.register((any P2).self, lifetime: .unique, using: Part.init(p1:))
     #expect(unmet().count == 2)
     let sample = try root.makeChild(tag: "home").makeScope(tag: "sample")
     sample.provide(Part() as any P1, as: (any P1).self)
@@ -205,7 +205,7 @@ private final class Untouched: P3, P4 {
 
   @Test func aScopeMayOwnWhatIsMadeOfItsOwn() throws {
     root.register((any P1).self, lifetime: .scope) { Part() }
-    root.register((any P2).self, using: Part.init(p1:))
+    root.register((any P2).self, lifetime: .unique, using: Part.init(p1:))
     let scope = try root.makeScope(tag: "scope")
     scope.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
     #expect(unmet() == [])
@@ -232,7 +232,7 @@ private final class Untouched: P3, P4 {
   @Test func manyAreCheckedOnce() throws {
     // Each needs two of the next level, so there are 2^4 ways to the last.
     root.register((any P0).self, lifetime: .context, using: Part.init(p1:p2:))
-    root.register((any P1).self, using: Part.init(p3:))
+    root.register((any P1).self, lifetime: .unique, using: Part.init(p3:))
     root.register((any P2).self, using: Part.init(p3:))
     root.register((any P3).self, using: Part.init(p0:))
     #expect(unmet().count == 1)

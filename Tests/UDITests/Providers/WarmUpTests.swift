@@ -16,7 +16,7 @@ import Testing
       place.register((any Other).self, lifetime: .context) {
         made.add("sync \(name)"); return Plain()
       }
-      place.register((any Loose).self) {
+      place.register((any Loose).self, lifetime: .unique) {
         made.add("unique"); return Plain()
       }
       place.register((any Alpha).self, lifetime: .weak) {
@@ -335,7 +335,7 @@ import Testing
   /// What lacks something for good is called once, however many need it.
   @Test func whatLacksSomethingForGood() async throws {
     let calls = Tally()
-    context.register((any Other).self) { () async in Plain() }
+    context.register((any Other).self, lifetime: .unique) { () async in Plain() }
     context.register(Part.self, lifetime: .context) { context in
       calls.add()
       _ = try context.require((any Other).self)
@@ -350,7 +350,7 @@ import Testing
   /// Nothing comes, so nothing is tried again.
   @Test func whatNeverComes() async throws {
     let calls = Tally()
-    context.register((any Other).self) { () async in Plain() }
+    context.register((any Other).self, lifetime: .unique) { () async in Plain() }
     // What is made meanwhile is nothing that it lacks.
     context.register((any Loose).self, lifetime: .context) { Plain() }
     context.register((any Service).self, lifetime: .context) { context in

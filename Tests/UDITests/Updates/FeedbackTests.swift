@@ -187,7 +187,7 @@ import UDI
     await expect("in a branch", "a branch is added")
     branch.unbind((any Service).self)
     await expect(nil, "unbound in the branch")
-    branch.register((any Service).self) { Plain("of the branch") }
+    branch.register((any Service).self, lifetime: .unique) { Plain("of the branch") }
     await expect("of the branch", "a provider in the branch")
     branch.removeFromParent()
     await expect(nil, "the branch is removed")
@@ -234,7 +234,7 @@ import UDI
   @Test("What somebody bound and a look replaced is gone: a provider is asked when what replaced it goes")
   func replacedByLook() async {
     register(.otherKey, .unique)
-    root.register((any Other).self) { context in
+    root.register((any Other).self, lifetime: .unique) { context in
       let helper = Plain("helper")
       return Member("other") { _ in context.bind(helper, as: (any Service).self) }
     }
@@ -261,7 +261,7 @@ import UDI
   func contextsOfLooks(_ content: Content, _ count: Int) async throws {
     // The provider is two levels below, so what is in a child of the root comes before it.
     let makings = makings
-    try root.makeChild(tag: "a").makeChild(tag: "b").register((any Service).self) { context in
+    try root.makeChild(tag: "a").makeChild(tag: "b").register((any Service).self, lifetime: .unique) { context in
       makings.add()
       let child = UDIContext(tag: "child \(makings.count)")
       let helper = Plain("helper")
@@ -288,7 +288,7 @@ import UDI
   func providerByLook() async {
     let consumer = Follower(root.updates(of: (any Other).self))
     await settle()
-    root.register((any Service).self) { context in
+    root.register((any Service).self, lifetime: .unique) { context in
       context.register((any Other).self) { Plain("of a look") }
       return Plain("made")
     }
@@ -398,7 +398,7 @@ import UDI
   @Test("What is not Sendable, on the main actor")
   func mainActor() async throws {
     let makings = makings
-    root.register((any Display).self) {
+    root.register((any Display).self, lifetime: .unique) {
       makings.add()
       return Screen() as any Display
     }
@@ -449,7 +449,7 @@ import UDI
   /// themselves.
   nonisolated private func registerForAnyThread() {
     let makings = makings
-    root.register((any Service).self) {
+    root.register((any Service).self, lifetime: .unique) {
       makings.add()
       return Member("made") { $0.bind($0, as: (any Service).self) } as any Service
     }
@@ -460,8 +460,8 @@ import UDI
     let makings = makings
     let bound = Plain("bound")
     try root.makeChild(tag: "child").bind(bound, as: (any Service).self)
-    root.register((any Other).self) { (context: UDIContext) -> any Other in
-      context.register((any Service).self) {
+    root.register((any Other).self, lifetime: .unique) { (context: UDIContext) -> any Other in
+      context.register((any Service).self, lifetime: .unique) {
         makings.add()
         return Plain("made") as any Service
       }
@@ -481,7 +481,7 @@ import UDI
   func aFactoryThatMovesItsConsumers(_ search: UDISearch) async throws {
     let (root, makings) = (self.root, self.makings)
     let panel = try root.makeChild(tag: "panel", search: search)
-    root.register((any Service).self) {
+    root.register((any Service).self, lifetime: .unique) {
       makings.add()
       try? root.addChild(panel)
       return Plain("made")

@@ -82,7 +82,7 @@ import UDI
     child.bind(held!, as: (any Module).self)
     member!.bind(member!, as: (any Module).self, named: "a")
     child.provide(Plain("owned") as any Module, as: (any Module).self, named: "b")
-    child.register((any Module).self, named: "c") { Plain("unique") }
+    child.register((any Module).self, named: "c", lifetime: .unique) { Plain("unique") }
     weak var unique: AnyObject?
     do {
       let found = try #require(await updates.next())

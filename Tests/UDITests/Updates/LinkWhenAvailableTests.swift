@@ -251,7 +251,7 @@ extension LinkWhenAvailableTests {
   @Test(arguments: [UDILifetime.context, .scope]) func whatIsKept(_ lifetime: UDILifetime) async throws {
     let (root, tokens) = (UDIContext(tag: "root"), Tally())
     let scope = try root.makeScope(tag: "scope")
-    root.register(Token.self) { () async in
+    root.register(Token.self, lifetime: .unique) { () async in
       tokens.add()
       return Token()
     }

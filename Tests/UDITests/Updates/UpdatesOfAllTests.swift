@@ -259,7 +259,7 @@ import Testing
   @Test("Nothing that leaves the set as it is makes an element, whatever providers there are")
   func noNews() async throws {
     let makings = Tally()
-    left.register((any Module).self) {
+    left.register((any Module).self, lifetime: .unique) {
       makings.add()
       return Plain("made \(makings.count)") as any Module
     }
@@ -334,7 +334,7 @@ import Testing
   func feedback(_ count: Int, _ holds: Bool) async {
     await follower.end()
     let makings = Tally()
-    root.register((any Module).self) {
+    root.register((any Module).self, lifetime: .unique) {
       makings.add()
       let helper = Plain("helper")
       return Member("made") { member in
@@ -342,7 +342,7 @@ import Testing
         member.bind(helper, as: (any Module).self, named: "helper")
       }
     }
-    leaf.register((any Module).self) { context in
+    leaf.register((any Module).self, lifetime: .unique) { context in
       makings.add()
       let child = try context.makeChild(tag: "child \(makings.count)")
       let helper = Plain("helper")
@@ -361,7 +361,7 @@ import Testing
   @Test("A provider that keeps nothing makes another one after each change, and only then")
   func unique() async {
     let makings = Tally()
-    root.register((any Module).self) {
+    root.register((any Module).self, lifetime: .unique) {
       makings.add()
       return Plain("made \(makings.count)") as any Module
     }
@@ -386,7 +386,7 @@ import Testing
   func keptOnly() async {
     await follower.end()
     let (makings, held) = (Tally(), Locked<[Plain]>([]))
-    root.register((any Module).self) {
+    root.register((any Module).self, lifetime: .unique) {
       makings.add()
       let plain = Plain("made")
       held.withLock { $0 = [plain] }
@@ -395,7 +395,9 @@ import Testing
     let follower = AllFollower(root.updates(ofAll: (any Module).self))
     await expect(["made"], from: follower)
     // An object that a look for somebody else makes, and that binds itself.
-    leaf.register((any Other).self) { Member("helper") { $0.bind($0, as: (any Module).self) } as any Other }
+    leaf.register((any Other).self, lifetime: .unique) {
+      Member("helper") { $0.bind($0, as: (any Module).self) } as any Other
+    }
     let looker = Follower(leaf.updates(of: (any Other).self), holds: true)
     await expect(["made", "helper"], from: follower)
     await looker.end()
@@ -419,13 +421,15 @@ import Testing
     await follower.end()
     let first = Plain("first")
     leaf.bind(first, as: (any Module).self)
-    root.register((any Module).self, named: "a") { throw OutOfOrder() }
+    root.register((any Module).self, named: "a", lifetime: .unique) { throw OutOfOrder() }
     left.register((any Module).self) { () async -> any Module in Plain("late") }
     let log = MisuseLog()
     let follower = withReporter(log.reporter) { AllFollower(root.updates(ofAll: (any Module).self)) }
     await expect(["first"], from: follower)
     // What a look for somebody else brings is seen beside them, and they are not asked again.
-    leaf.register((any Other).self) { Member("helper") { $0.bind($0, as: (any Module).self, named: "b") } as any Other }
+    leaf.register((any Other).self, lifetime: .unique) {
+      Member("helper") { $0.bind($0, as: (any Module).self, named: "b") } as any Other
+    }
     let looker = Follower(leaf.updates(of: (any Other).self), holds: true)
     await expect(["first", "b: helper"], from: follower)
     #expect(log.all.map(\.kind) == [.notMade])

@@ -16,7 +16,7 @@ private struct Broken: Error {}
   @Test func theClockIsRegisteredAnew() async throws {
     let clock = FixedClock()
     let root = makeRoot()
-    root.register((any WallClock).self, lifetime: .context, replaces: true) { clock }
+    root.register((any WallClock).self, replaces: true) { clock }
 
     try await withService(in: root) { client in
       try await client.send(#"{"title": "Tea"}"#, .post, "/notes")
@@ -41,7 +41,7 @@ private struct Broken: Error {}
 
   @Test func theLimitsAreRegisteredAnew() async throws {
     let root = makeRoot()
-    root.register(NoteLimits.self, lifetime: .context, replaces: true) {
+    root.register(NoteLimits.self, replaces: true) {
       var limits = NoteLimits()
       limits.titleLength = 3
       return limits

@@ -55,8 +55,8 @@ import UDI
 
   @Test func whatCannotBeMadeIsOneError() async {
     let root = makeRoot(log)
-    root.register(NoteLimits.self, lifetime: .context, replaces: true) { () -> NoteLimits in throw Broken() }
-    root.register(Index.self, lifetime: .context) { () async throws -> Index in throw Broken() }
+    root.register(NoteLimits.self, replaces: true) { () -> NoteLimits in throw Broken() }
+    root.register(Index.self) { () async throws -> Index in throw Broken() }
     let service = service(root, server: TestServer { Issue.record("The server ran.") })
     let error = await #expect(throws: UDIWarmUpError.self) { try await service.run() }
     #expect(error?.failures.count == 2)
@@ -123,7 +123,7 @@ import UDI
   @Test func stopsWhileItWarmsUp() async throws {
     let never = Gate()
     let root = makeRoot(log)
-    root.register(Index.self, lifetime: .context) {
+    root.register(Index.self) {
       try await never.pass()
       return Index()
     }

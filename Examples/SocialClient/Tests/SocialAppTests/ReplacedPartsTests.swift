@@ -63,8 +63,7 @@ import UDITesting
     let server = compose(AppContext)
     AppContext.provide(
       SessionExtras { session in
-        session.register(PushSubscription.self, lifetime: .context, replaces: true) { () async throws in throw Broken()
-        }
+        session.register(PushSubscription.self, replaces: true) { () async throws in throw Broken() }
       }, replaces: true)
     let window = try AppContext.openWindow()
     let error = await #expect(throws: UDIWarmUpError.self) { try await window.logIn() }

@@ -12,7 +12,7 @@ import UDITesting
     let window = try AppContext.openWindow()
     AppContext.provide(
       SessionExtras { scope in
-        scope.register(Int.self, lifetime: .context) { () async in window.linkAll(Session.self).count }
+        scope.register(Int.self) { () async in window.linkAll(Session.self).count }
       }, replaces: true)
     let session = try await window.logIn()
     #expect(session.link(Int.self) == 0)
@@ -23,7 +23,7 @@ import UDITesting
     let server = compose(AppContext)
     AppContext.provide(
       SessionExtras { scope in
-        scope.register(LiveUpdates.self, lifetime: .context, replaces: true) { () async throws in throw Broken() }
+        scope.register(LiveUpdates.self, replaces: true) { () async throws in throw Broken() }
       }, replaces: true)
     let window = try AppContext.openWindow()
     await #expect(throws: RequestError.unauthorized) { try await window.logIn(password: "pear") }

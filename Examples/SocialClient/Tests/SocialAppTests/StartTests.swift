@@ -18,7 +18,7 @@ import UDITesting
   @Test(.leakAudit) func startThatFailsIsRepeated() async throws {
     compose(AppContext)
     let isBroken = Atomic(true)
-    AppContext.register(FileCache.self, lifetime: .context, replaces: true) { () async throws in
+    AppContext.register(FileCache.self, replaces: true) { () async throws in
       if isBroken.exchange(false, ordering: .relaxed) { throw Broken() }
       return await FileCache.open()
     }
@@ -35,7 +35,7 @@ import UDITesting
     compose(AppContext)
     let (opens, open) = AsyncStream.makeStream(of: Void.self)
     let (begun, begins) = AsyncStream.makeStream(of: Void.self)
-    AppContext.register(FileCache.self, lifetime: .context, replaces: true) { () async in
+    AppContext.register(FileCache.self, replaces: true) { () async in
       begins.finish()
       for await _ in opens {}
       return await FileCache.open()

@@ -30,13 +30,13 @@ struct ConfigurationModule: UDIModule {
 
   func register(in context: UDIContext) {
     context.provide(configuration)
-    context.register(NoteLimits.self, lifetime: .context) { try configuration.readLimits() }
+    context.register(NoteLimits.self) { try configuration.readLimits() }
   }
 }
 
 /// The clock.
 struct TimeModule: UDIModule {
   func register(in context: UDIContext) {
-    context.register((any WallClock).self, lifetime: .context) { SystemClock() }
+    context.register((any WallClock).self) { SystemClock() }
   }
 }

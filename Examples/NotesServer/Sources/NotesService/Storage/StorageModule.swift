@@ -8,7 +8,7 @@ struct StorageModule: UDIModule {
   let logger: Logger
 
   func register(in context: UDIContext) {
-    context.register((any DatabaseWriter).self, lifetime: .context) { [logger] context in
+    context.register((any DatabaseWriter).self) { [logger] context in
       let database = try openDatabase(context.require(NotesConfiguration.self).storage)
       logger.info("Opened the database")
       return database
@@ -16,7 +16,7 @@ struct StorageModule: UDIModule {
       try database.close()
       logger.info("Closed the database")
     }
-    context.register((any NoteStore).self, lifetime: .context) { [logger] context in
+    context.register((any NoteStore).self) { [logger] context in
       let store = try await SQLiteNoteStore.open(database: context.obtain(), clock: context.obtain())
       logger.info("Opened the store")
       return store

@@ -41,7 +41,7 @@ func withService<Value: Sendable>(
   switch wiring {
   case .udi:
     let root = makeRoot()
-    root.register((any WallClock).self, lifetime: .context, replaces: true) { FixedClock() }
+    root.register((any WallClock).self, replaces: true) { FixedClock() }
     return try await withService(in: root, test)
   case .hand:
     let store = try await SQLiteNoteStore.open(database: openDatabase(.memory), clock: FixedClock())

@@ -3,7 +3,6 @@ import UDI
 /// What everything else rests on: time, logs, analytics.
 struct BaseModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.register((any WallClock).self) { SystemClock() }
     context.register { IDSource() }
     context.register { Metrics() }

@@ -3,7 +3,6 @@ import UDI
 /// What shows pictures, without an account.
 struct MediaModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     // Takes time, so the first window does not wait for it.
     context.register { await FileCache.open() }
     context.register { LinkPreviews() }

@@ -5,7 +5,6 @@ struct NetworkModule: UDIModule {
   let server: SocialServer
 
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.provide(LoopbackTransport(server: server), as: (any Transport).self)
     context.register { Reachability() }
     context.register(using: RetryPolicy.init(configuration:))

@@ -3,7 +3,6 @@ import UDI
 /// What the person is notified of.
 struct NoticesModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.register { NoticeStore() }
     context.register(using: NoticeTexts.init(texts:))
     // An asynchronous initialiser is registered like any other.

@@ -10,7 +10,6 @@ struct SessionModule: UDIModule {
   let number: Int
 
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.provide(account)
     context.provide(client).onClose { client in
       if case .closed(because: is Expired) = UDIEnding.current { return }
@@ -35,7 +34,6 @@ struct SessionModule: UDIModule {
 /// Pictures and files of an account.
 struct SessionMediaModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.register(using: ImageLoader.init(client:files:pictures:decoder:))
     context.register(using: MediaUploader.init(client:files:))
   }

@@ -3,7 +3,6 @@ import UDI
 /// What logs in.
 struct SessionsModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.provide(SessionExtras { _ in })
     context.register(using: SignIn.init(client:vault:accounts:))
     context.register(using: SessionManager.init(signIn:extras:ids:log:))

@@ -5,7 +5,6 @@ struct SettingsModule: UDIModule {
   let configuration: AppConfiguration
 
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.provide(configuration)
     context.register((any KeyValueStore).self, named: "settings") { MemoryStore() }
     context.register((any KeyValueStore).self, named: "keychain") { MemoryStore() }

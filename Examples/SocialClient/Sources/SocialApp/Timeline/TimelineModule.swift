@@ -3,7 +3,6 @@ import UDI
 /// Reading and writing.
 struct TimelineModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.register { PostStore() }
     context.register((any TimelineFilter).self, named: "blocked", using: BlockFilter.init(relationships:))
     context.register((any TimelineFilter).self, named: "words", using: WordFilter.init(preferences:))

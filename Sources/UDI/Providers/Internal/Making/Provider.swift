@@ -20,8 +20,8 @@ package class Provider: Entry, @unchecked Sendable {
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
   /// The lifetime; nil means that none was named, and that the context has no default of its own. Constant once the
-  /// provider has entered a context. The type is spelled `Optional`, because a property that is declared with a question
-  /// mark would be initialised twice.
+  /// provider has entered a context. The type is spelled `Optional`, because a property that is declared with a
+  /// question mark would be initialised twice.
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime.Kind>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one

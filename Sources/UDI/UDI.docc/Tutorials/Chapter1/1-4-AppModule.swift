@@ -2,7 +2,7 @@ import UDI
 
 struct AppModule: UDIModule {
   func register(in context: UDIContext) {
-    context.register((any WallClock).self, lifetime: .context) { SystemClock() }
-    context.register((any ArticleStore).self, lifetime: .context) { MemoryStore() }
+    context.register((any WallClock).self) { SystemClock() }
+    context.register((any ArticleStore).self) { MemoryStore() }
   }
 }

@@ -2,7 +2,6 @@ import UDI
 
 struct AppModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.register((any WallClock).self) { SystemClock() }
     context.register((any ArticleStore).self) { MemoryStore() }
     context.register(using: Library.init(store:clock:))

@@ -2,7 +2,6 @@ import UDI
 
 struct AppModule: UDIModule {
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.register((any WallClock).self) { SystemClock() }
     context.register { Disk() }
   }
@@ -12,7 +11,6 @@ struct SessionModule: UDIModule {
   let account: Account
 
   func register(in context: UDIContext) {
-    context.defaultLifetime = .context
     context.provide(account)
     context.register(using: AccountStore.open(for:on:)).onClose { store in try await store.close() }
       .implements((any ArticleStore).self)
