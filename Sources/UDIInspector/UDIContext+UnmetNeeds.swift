@@ -92,11 +92,10 @@ private final class NeedsCheck {
   /// - Parameter provider: If there is one, only the scopes that own what it makes count.
   private func scopes(of context: UDIContext, owning provider: Provider? = nil) -> [Place] {
     let scopes = ([context] + context.descendants).filter { scope in
-      provider.map { scope.owner(of: $0).scope === scope } ?? scope.isScope
+      provider.map { $0.owner(asking: scope) === scope } ?? scope.isScope
     }
     if !scopes.isEmpty { return scopes.map { ($0, false) } }
-    let isInScope = provider == nil && sequence(first: context, next: \.parent).contains(where: \.isScope)
-    return [(context, !isInScope)]
+    return [(context, provider != nil || !sequence(first: context, next: \.parent).contains(where: \.isScope))]
   }
 
   func check(_ provider: Provider, at place: Place) {
@@ -129,10 +128,11 @@ private final class NeedsCheck {
     let next: Place? =
       switch provider.sharing {
       case .unique, .graph: place
-      case .scope: place.isInNewScope ? place : place.context.owner(of: provider).scope.map { ($0, false) }
+      case .scope: place.isInNewScope ? place : provider.owner(asking: place.context).map { ($0, false) }
       default: provider.context.map { ($0, false) }
       }
-    guard let next else { return place.context.owner(of: provider).obstacle ?? .notRegistered }
+    // A provider of another lifetime has no context if it has been taken back meanwhile.
+    guard let next else { return place.context.change { node, _ in provider.owner(around: node).obstacle } }
     let id = id(of: provider, at: next)
     if let first = path.firstIndex(where: { $0.id == id }) {
       return .cycle((path[first...].map(\.provider) + [provider]).map(\.key.description))

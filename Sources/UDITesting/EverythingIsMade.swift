@@ -6,9 +6,9 @@ import UDIInspector
 /// that cannot be made, or is not of a type that `implements` serves it as. Also fails the test for each property with
 /// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
 ///
-/// What is registered as `.scope` is made for each scope below. Where there is none of its kind, a scope is opened to try
-/// it, and closed. What is made for each lookup (`.unique`, `.graph`) may need something that only a scope has. What
-/// `unmetNeeds()` finds fails the test, too.
+/// What is registered as `.scope` is made for each scope below. Where there is none of its kind, a scope is opened to
+/// try it, and closed. What is made for each lookup (`.unique`, `.graph`) may need something that only a scope has.
+/// What `unmetNeeds()` finds fails the test, too.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
@@ -35,9 +35,7 @@ public func expectEverythingIsMade(
   await withReporter(reporter) {
     var failures = await context.failures()
     for (context, kinds) in context.missingScopes {
-      for kind in kinds {
-        failures += await context.failures(inScopes: kinds.filter { $0 != kind } + [kind])
-      }
+      for kind in kinds { failures += await context.failures(inScopes: kinds.filter { $0 != kind } + [kind]) }
     }
     // What has been tried above has been reported, with the factories' own errors.
     let known = Set(failures.map(\.keyText))
@@ -55,7 +53,7 @@ extension UDIContext {
       var kinds: [String] = []
       for provider in context.providers where provider.sharing == .scope {
         let kind = provider.scopeKind ?? "expectEverythingIsMade"
-        if kinds.contains(kind) || branch.contains(where: { $0.owner(of: provider).scope === $0 }) { continue }
+        if kinds.contains(kind) || branch.contains(where: { provider.owner(asking: $0) === $0 }) { continue }
         kinds.append(kind)
       }
       return kinds.isEmpty ? nil : (context, kinds)
@@ -82,7 +80,7 @@ extension UDIContext {
     }
     let failed = await failuresToMake(areAliases: false).filter {
       switch ($0.error as? UDILinkError)?.cause {
-      case .inScope, .noScope, .scopeIsAbove: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
+      case .inScope, .noScope: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
       default: true
       }
     }

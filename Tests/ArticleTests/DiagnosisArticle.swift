@@ -46,7 +46,7 @@ extension UDILinkError: LocalizedError {
       withExtendedLifetime(store) {}
     }
     let lines = error?.description.split(separator: "\n") ?? []
-    #expect(error?.chain.map(\.kind) == [.object, .provider, .missing])
+    #expect(error?.chain.map(\.isProvider) == [false, true, false])
     #expect(lines[0].contains("Clock is registered in this tree. ") && lines[1].contains(" → "))
   }
 

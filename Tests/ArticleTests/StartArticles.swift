@@ -41,6 +41,7 @@ struct Limits: Sendable {}
 struct Visitor: Sendable { let name: String }
 struct Badge: Sendable { let greeter: (any Greeter)? }
 struct Pass: Sendable { let visitor: Visitor }
+final class Guests: Sendable { init() {} }
 
 protocol Player: AnyObject { var title: String { get } }
 
@@ -148,6 +149,19 @@ extension Mixer {
     checkout.provide(Limits())
     checkout.register((any Greeter).self) { Host() }
     #expect(checkout.link((any Greeter).self)?.greet("Ann") == "Welcome, Ann!")
+  }
+
+  @Test func kindsOfScopes() throws {
+    let lobby = UDIContext(tag: "Lobby")
+    lobby.register(Guests.self, lifetime: .scope("room")) { Guests() }
+    var shown: [Bool] = []
+    func print(_ value: Bool) { shown.append(value) }
+    let session = try lobby.makeScope(tag: "session")
+    let room = try session.makeScope(tag: "17", kind: "room")
+    try room.withScope(tag: "search") { search in
+      print(try search.require(Guests.self) === room.require(Guests.self))  // true
+    }
+    #expect(shown == [true])
   }
 
   @Test func lifetimesOfScopes() throws {

@@ -160,16 +160,6 @@ final class Sleeper: UDIObject {
   }
 }
 
-// MARK: Other libraries' names of lifetimes
-
-nonisolated func lifetimes(_ context: UDIContext) {
-  context.register(Alarm.self, lifetime: .singleton) { nil }  // refused: has been renamed to 'context'
-  context.register(Alarm.self, lifetime: .cached) { _ in nil }  // refused: has been renamed to 'context'
-  context.register(lifetime: .transient, using: Alarm.init)  // refused: has been renamed to 'unique'
-  context.register(Alarm.self, lifetime: .shared) { nil }  // refused: write `.weak` for an instance that
-  context.defaultLifetime = .singleton  // refused: has been renamed to 'context'
-}
-
 // MARK: An initialiser without parameters
 
 struct Plain: Clock { init() {} }
@@ -235,7 +225,7 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
   context.register { let disk = Disk(); print(disk) }
 
   // 6. An optional.
-  context.provide(disk)  // warned: unwrap it first: a lookup of the type without the question mark does not find an optional
+  context.provide(disk)  // warned: unwrap it first: a lookup without the question mark finds no optional
 
   // 7. Two closures. The first was right; the second was: no exact matches in call to instance method 'register'
   context.register(Server.self) { Server(port: 80, store: Disk()) } onClose: { try await $0.stop() }  // refused: extra trailing closure passed in call
@@ -289,9 +279,9 @@ struct Shop: Service {}
 final class Window: Local { var count = 0 }
 
 nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any Service)?, _ number: Int?) {
-  context.provide(service)  // warned: unwrap it first: a lookup of the type
-  context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: a lookup of the type
-  context.provide(service, named: "main")  // warned: unwrap it first: a lookup of the type
+  context.provide(service)  // warned: unwrap it first: a lookup without
+  context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: a lookup without
+  context.provide(service, named: "main")  // warned: unwrap it first: a lookup without
   _ = context.link(Shop.self, named: UDIName(number))  // warned: `named: value.map { UDIName($0) }`
   _ = UDIName(Optional("text"))  // warned: unwrap it first
   _ = UDIName(nil)  // refused: generic parameter
@@ -299,8 +289,8 @@ nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any
 }
 
 @MainActor func optionals(_ context: UDIContext, _ window: Window?, _ local: (any Local)?) {
-  context.provide(window)  // warned: unwrap it first: a lookup of the type
-  context.provide(local, named: "main")  // warned: unwrap it first: a lookup of the type
+  context.provide(window)  // warned: unwrap it first: a lookup without
+  context.provide(local, named: "main")  // warned: unwrap it first: a lookup without
   _ = UDIName(window)  // warned: unwrap it first
 }
 

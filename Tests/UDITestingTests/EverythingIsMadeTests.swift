@@ -109,6 +109,27 @@ import UDITesting
     #expect(found.count == 1 && found.first?.text.hasPrefix("UDITestingTests.Cart in \"App\"") == true)
   }
 
+  @Test("For what belongs to kinds of scopes, a scope of each kind is opened, inside scopes of the others")
+  func kindsOfScopes() async throws {
+    let made = Locked<String>([])
+    AppContext.register(Tower.self, lifetime: .scope("session")) { context in
+      made.add("tower in \(context.scopeKind ?? "")")
+      return Tower()
+    }
+    AppContext.register((any Clock).self, lifetime: .scope("room")) { context in
+      _ = try context.require(Tower.self)
+      made.add("clock in \(context.scopeKind ?? "")")
+      return StoppedClock()
+    }
+    await expectEverythingIsMade()
+    #expect(Set(made.all) == ["tower in session", "clock in room"] && AppContext.children.isEmpty)
+    let session = try AppContext.makeScope(tag: "session")
+    AppContext.register((any Cart).self, lifetime: .scope("session"), using: Basket.init(owner:))
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1 && found.first?.text.hasPrefix("UDITestingTests.Cart in \"App / session\"") == true)
+    try await session.close()
+  }
+
   @Test("What cannot be made for a scope fails the test")
   func brokenScopes() async throws {
     AppContext.register((any Cart).self, lifetime: .context) { context in

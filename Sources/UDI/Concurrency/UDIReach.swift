@@ -6,7 +6,7 @@
 /// was registered with. A lookup for a `Sendable` type never returns a dependency that was registered under a type that
 /// is not `Sendable`. For the library only.
 @_documentation(visibility: internal)
-public struct UDIReach: Equatable, Sendable {
+public struct UDIReach: Hashable, Sendable {
   // The type is not an enum, because a lookup uses the mask directly.
 
   /// The bits that a `WantedType` takes from a `TypeToken`.

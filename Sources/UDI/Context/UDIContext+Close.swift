@@ -30,9 +30,9 @@ extension UDIContext {
   /// these contexts end at once, and so does the waiting of `linkWhenAvailable` and `whileAvailable` there.
   ///
   /// Afterwards, lookups that begin in a closed context find what the contexts above have that are not closed, as far
-  /// as their search goes upwards, and nothing else. Nothing takes the place of what a closed context had: a lookup with
-  /// its type and name finds nothing. If a lookup finds nothing, explanations and errors say that the context is closed.
-  /// An attempt to register, bind or set up something there is ignored and reported, or throws.
+  /// as their search goes upwards, and nothing else. Nothing takes the place of what a closed context had: a lookup
+  /// with its type and name finds nothing. If a lookup finds nothing, explanations and errors say that the context is
+  /// closed. An attempt to register, bind or set up something there is ignored and reported, or throws.
   ///
   /// Objects that are attached to these contexts stay attached, so they can still use what is above.
   /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
@@ -92,9 +92,8 @@ extension UDIContext {
   /// - Returns: The error of closing, if this call closes the scope; if other code has closed it, `scopeClosed`, unless
   ///   that has called no closer.
   nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
-    let isClosed = closeAtOnce()
-    if isClosed == true { return nil }
-    if isClosed == nil, let (run, number, isNew) = Closing.join(self, ending, nil) {
+    if closeAtOnce() == true { return nil }
+    if let (run, number, isNew) = Closing.join(self, ending, nil) {
       let error = await run.waitForEnd(number)
       if isNew { return error }
     }

@@ -15,10 +15,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle to the registration.
-  @available(
-    *, deprecated,
-    message: "unwrap it first: a lookup of the type without the question mark does not find an optional"
-  )
+  @available(*, deprecated, message: "unwrap it first: a lookup without the question mark finds no optional")
   @discardableResult
   public func provide<Wrapped: Sendable>(
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,
@@ -37,10 +34,7 @@ extension UDIContext {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: A handle to the registration.
-  @available(
-    *, deprecated,
-    message: "unwrap it first: a lookup of the type without the question mark does not find an optional"
-  )
+  @available(*, deprecated, message: "unwrap it first: a lookup without the question mark finds no optional")
   @preconcurrency @MainActor @discardableResult
   public func provide<Wrapped>(
     _ value: Wrapped?, as type: Wrapped?.Type = Wrapped?.self, named name: UDIName? = nil,

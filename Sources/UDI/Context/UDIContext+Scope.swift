@@ -22,7 +22,7 @@ extension UDIContext {
   /// - Complexity: O(1). Bindings in a scope do not enter the index of the contexts above it.
   @discardableResult
   public func makeScope(tag: String, kind: String? = nil, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    do throws(UDITreeError) { return try makeChild(tag: tag, search: search, scopeKind: kind ?? tag) } catch {
+    do throws(UDITreeError) { return try makeChild(tag: tag, search: search, isScope: true, kind: kind) } catch {
       guard case .duplicateTag = error else { throw error }
       let number = Self.lastNumber.add(1, ordering: .relaxed).newValue
       return try makeScope(tag: "\(tag) #\(number)", kind: kind ?? tag, search: search)
@@ -147,19 +147,20 @@ extension UDIContext {
   /// scope can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can
   /// be registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups
   /// go on.
+  @inline(never)
   func makeNumberedScope(tag: String, _ kind: String?, _ search: UDISearch?, _ verb: String) -> UDIContext {
     if let scope = try? makeScope(tag: tag, kind: kind, search: search) { return scope }
     let scope = UDIContext(tag: tag, search: search ?? self.search)
     change { node, garbage in
       node.reportClosed(verb, of: nil, at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in
-        scope.becomeScope(kind ?? tag)
+        scope.treeLocked.isScope = true
         scope.treeLocked.state = .closed
         scope.treeLocked.hasLostParent = true
-        scope.treeLocked.ensureExtras().closedPath = node.endingPath
+        let extras = scope.treeLocked.ensureExtras()
+        (extras.closedPath, extras.scopeKind) = (node.endingPath, kind)
         scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
-        scope.lock.withLock { scope.shared.needsTreeLock = true }
-        if node.treeLocked.state == .closed { scope.addClosedKeys(node.closedKeys) }
+        scope.addClosedKeys(node.treeLocked.state == .closed ? node.closedKeys : [])
       }
     }
     return scope

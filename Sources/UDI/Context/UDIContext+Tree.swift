@@ -30,15 +30,17 @@ extension UDIContext {
   /// - Complexity: O(1).
   @discardableResult
   public func makeChild(tag: String, search: UDISearch? = nil) throws(UDITreeError) -> UDIContext {
-    try makeChild(tag: tag, search: search, scopeKind: nil)
+    try makeChild(tag: tag, search: search, isScope: false, kind: nil)
   }
 
-  func makeChild(tag: String, search: UDISearch?, scopeKind: String?) throws(UDITreeError) -> UDIContext {
+  @inline(never)
+  func makeChild(tag: String, search: UDISearch?, isScope: Bool, kind: String?) throws(UDITreeError) -> UDIContext {
     // The initialiser does not notify the leak audits. They are notified when the child has its place in the tree.
     let child = UDIContext(unaudited: tag)
     try change { (node, garbage) throws(UDITreeError) in
       let childNode = child.withNode { $0 }
-      if let scopeKind { childNode.becomeScope(scopeKind) }
+      childNode.treeLocked.isScope = isScope
+      if let kind, kind != tag { childNode.treeLocked.ensureExtras().scopeKind = kind }
       childNode.shared.search = search ?? node.shared.search
       if let lifetime = node.defaultLifetime { childNode.treeLocked.ensureExtras().defaultLifetime = lifetime }
       try node.adopt(childNode, child, isNew: true, context: self)

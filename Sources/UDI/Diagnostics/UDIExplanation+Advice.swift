@@ -1,7 +1,7 @@
 extension UDILinkError {
   /// Advice on what to do. If a closure cannot wait for what it needs, that is to change the closure's registration.
   var advice: String? {
-    guard isOnlyHere, let closure = chain.last(where: { $0.kind == .provider && $0.parameter == nil }) else {
+    guard isOnlyHere, let closure = chain.last(where: { $0.isProvider && $0.parameter == nil }) else {
       return explanation.advice
     }
     return spelled(
@@ -57,7 +57,7 @@ extension UDIExplanation {
     case .inScope where isInFactory:
       """
       The factory was given \(quoted(fullPath)), which is outside the scope. Register what needs \(key) with \
-      `lifetime: .scope`: then each scope makes its own, of what the scope has. Or register it in the scope.
+      `lifetime: .scope`, and link from inside: each scope then makes its own, of what the scope has.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
@@ -102,10 +102,10 @@ extension UDIExplanation {
       What a context owns is not made of what a scope owns, which may end before it. Register what needs \(key) as \
       `.scope`, too, or as `.unique` or `.graph`.
       """
-    case .noScope(let kind, _):
+    case .noScope:
       """
-      Make a scope, with `makeScope` or `withScope`\(kind.map { spelled(" and the tag or the kind \(quoted([$0]))") } ?? ""), \
-      and link from there or from a context below it.
+      Make a scope with `makeScope` or `withScope`, whose tag is the kind unless you name a `kind`, and link from \
+      there or from a context below it.
       """
     case .scopeIsAbove: "Register it as `.context`; or register it in the scope, or above the scope."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."

@@ -91,9 +91,9 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is not there: nothing is made in the context \(quoted(path)), which is closed or being closed."
     case .noScope(let kind, let present):
       """
-      \(key) is made once in each scope\(kind.map { spelled(" of the kind \(quoted([$0]))") } ?? ""), but there is \
-      \(present.isEmpty ? "no scope" : spelled("only \(present.map { quoted([$0]) }.joined(separator: " and "))")) \
-      around \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
+      \(key) is made once in each scope\(kind == nil ? "" : " of the kind ")\(kind.map { quoted([$0]) } ?? ""), but \
+      there is \(present.isEmpty ? "no scope" : "only ")\(present.isEmpty ? "" : quoted(present)) around \
+      \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
       \(isInFactory ? ", the context of the factory that asks" : "").
       """
     case .scopeIsAbove(let path):

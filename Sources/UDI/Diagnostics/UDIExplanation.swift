@@ -74,8 +74,8 @@ public struct UDIExplanation: Sendable, Equatable {
     /// conform to the requested type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)
     /// The provider makes an instance for each scope (of a kind), and there is no such scope around the context where
-    /// the lookup begins. The associated values are the wanted kind, nil for any, and the kinds of the scopes that there
-    /// are, the innermost first.
+    /// the lookup begins. The associated values are the wanted kind, nil for any, and the kinds of the scopes that
+    /// there are, the outermost first.
     case noScope(kind: String?, present: [String])
     /// The provider makes an instance for each scope, but is registered in a context below the scope that would own the
     /// instance. The associated value contains the tags of the contexts from the root to that scope, both included.
@@ -164,6 +164,9 @@ extension UDIExplanation {
     }
     return Array(answers.dropFirst())
   }
+
+  /// Whether this is about a key.
+  func isFor(_ key: KeyIdentity) -> Bool { key.type.text == typeName && key.name?.description == name }
 
   /// Whether the finding is registered under the requested key, and lookups can still find it.
   package func isAnswer(_ finding: UDIEntry) -> Bool {

@@ -11,9 +11,9 @@ public struct UDIFailure: Error, Sendable {
   /// The error that was thrown or, in `UDIUnmetNeeds`, would be.
   public let error: any Error
   /// The file of the call that registered the dependency, in the form of `#fileID`. Nil in ``UDIWarmUpError``.
-  public internal(set) var fileID: String?
+  package internal(set) var fileID: String?
   /// The line of that call, counted from 1.
-  public internal(set) var line: Int?
+  package internal(set) var line: Int?
   /// How many failures came before this one, if it is one of a warm-up.
   var number = 0
 }

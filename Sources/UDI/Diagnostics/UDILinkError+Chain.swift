@@ -5,8 +5,8 @@ extension UDILinkError {
   init(_ explanation: UDIExplanation, site: UDICallSite? = nil) {
     let provider = explanation.failedProvider
     let missing = Step(
-      kind: .missing, typeName: explanation.typeName, name: explanation.name, fileID: site?.fileID ?? provider?.fileID,
-      line: site?.line ?? provider?.line)
+      isProvider: false, typeName: explanation.typeName, name: explanation.name,
+      fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
     self.init(explanation: explanation, chain: [missing])
   }
 
@@ -28,15 +28,15 @@ extension UDILinkError {
   /// Returns the same error with the name of the property through which the object asked, if this name is known.
   func asked(by property: String?) -> UDILinkError {
     var error = self
-    if chain.first?.kind == .object { error.chain[0].property = property }
+    if chain.count > 1, !chain[0].isProvider { error.chain[0].property = property }
     return error
   }
 }
 
 extension UDILinkError.Step {
   init(_ asker: AnyObject, at site: UDICallSite) {
-    self.init(
-      kind: .object, typeName: TypeIdentity.of(type(of: asker)).text, name: nil, fileID: site.fileID, line: site.line)
+    let type = TypeIdentity.of(type(of: asker)).text
+    self.init(isProvider: false, typeName: type, name: nil, fileID: site.fileID, line: site.line)
   }
 }
 
@@ -67,7 +67,7 @@ extension Provider {
   package final func passOn(_ missing: UDILinkError) -> UDILinkError {
     missing.seen(
       from: .init(
-        kind: .provider, typeName: key.typeName, name: key.name?.description, parameter: missing.parameter,
+        isProvider: true, typeName: key.typeName, name: key.name?.description, parameter: missing.parameter,
         fileID: site.fileID, line: site.line))
   }
 }

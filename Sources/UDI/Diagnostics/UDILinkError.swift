@@ -22,29 +22,19 @@ public struct UDILinkError: Error, Sendable, Equatable {
 
   /// One step of the chain from the asker to the missing dependency.
   public struct Step: Sendable, Equatable {
-    /// The kinds of steps.
-    @nonexhaustive
-    public enum Kind: Sendable, Equatable {
-      /// An object whose verb was called, or one of whose properties is a dependency.
-      case object
-      /// A provider whose factory asked for the next step.
-      case provider
-      /// The missing dependency, which was asked for last.
-      case missing
-    }
-
-    /// The kind of this step.
-    public let kind: Kind
+    /// Whether this is a provider whose factory asked for the next step. If not, it is an object whose verb was called,
+    /// or one of whose properties is a dependency; or the missing dependency, which comes last.
+    package let isProvider: Bool
     /// The class of the object, or the requested type, as `String(reflecting:)` spells it.
     public let typeName: String
     /// The description of the dependency's name; nil if it has none.
     public let name: String?
     /// The property through which the object asked. Known only in debug builds, and only for properties that are
     /// declared with ``Required``.
-    public internal(set) var property: String?
+    package internal(set) var property: String?
     /// If this step is a provider that was registered with an initialiser, the position of the next step among the
     /// initialiser's parameters, counted from 1. Nil for all other steps.
-    public internal(set) var parameter: Int?
+    package internal(set) var parameter: Int?
     /// The file, in the form of `#fileID`. For an object, this is the file of the call or declaration by which it asks.
     /// For a provider or the missing dependency, it is the file of the call that registered it. Nil if the dependency
     /// is not registered.

@@ -4,7 +4,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   @nonexhaustive
   public enum Kind: Sendable, Hashable {
     /// An object used a verb while it was attached to no context, so the verb used ``AppContext``. Such use is reported
-    /// only if ``UDIReporter/reportsUnattachedUse`` is on.
+    /// only by reporters with `reportsUnattachedUse`.
     case unattached
     /// An object used a verb when the context that it was attached to was already gone. This happens only if that
     /// context owned the object, or was above the one that did.
@@ -34,8 +34,8 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// file and the line are those of the registration.
     case unclosed
     /// An `onClose` closure or an operation threw an error while its context was being closed, and there was no caller
-    /// to whom it could be thrown: see ``UDIContext/withScope(tag:kind:search:operation:)``. The file and the line are those
-    /// of the registration.
+    /// to whom it could be thrown: see ``UDIContext/withScope(tag:kind:search:operation:)``. The file and the line are
+    /// those of the registration.
     case closingFailed
     /// The operation of an instance (``UDIRegistration/running(mayEnd:fileID:line:_:)``) has thrown an error, or has
     /// ended too early, while nobody awaited ``UDIContext/untilClosed()``. The file and the line are those of the

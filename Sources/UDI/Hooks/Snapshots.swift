@@ -1,8 +1,4 @@
-/// What `UDIInspector` shows of a context. Call everything under the tree lock, except for `explanation`.
-extension Node {
-  package var search: UDISearch { shared.search }
-}
-
+/// What `UDIInspector` shows of a context.
 extension UDIContext {
   /// Explains a lookup on the main actor.
   package func explanation(of key: KeyIdentity, _ search: UDISearch?) -> UDIExplanation {

@@ -28,10 +28,7 @@ public struct AppLinked<Dependency> {
   }
 
   /// Unavailable: this wrapper works only in a class.
-  @available(
-    *, unavailable,
-    message: "use this wrapper in a class; elsewhere write `var x: P? { AppContext.link(P.self) }`"
-  )
+  @available(*, unavailable, message: "use it in a class; elsewhere write `var x: P? { AppContext.link(P.self) }`")
   public var wrappedValue: Dependency? {
     get { fatalError() }
     set { fatalError() }

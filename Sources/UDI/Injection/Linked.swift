@@ -43,11 +43,7 @@ public struct Linked<Dependency> {
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
-  @available(
-    *, unavailable,
-    message:
-      "use this wrapper in a class that conforms to UDIObject; elsewhere write `var x: P? { context.link(P.self) }`"
-  )
+  @available(*, unavailable, message: "use it in a class that conforms to UDIObject; elsewhere write `link(P.self)`")
   public var wrappedValue: Dependency? {
     get { fatalError() }
     set { fatalError() }
@@ -92,9 +88,7 @@ extension Linked {
   /// Unavailable: the property cannot have an initial value, because its value comes from a lookup.
   ///
   /// - Parameter wrappedValue: An initial value.
-  @available(
-    *, unavailable, message: "remove the initial value: a property with @Linked looks the dependency up itself"
-  )
+  @available(*, unavailable, message: "remove the initial value: a property with @Linked looks its value up")
   public init(
     wrappedValue: Dependency?, named name: UDIName? = nil, search: UDISearch? = nil, keeps: UDIKeeping = .strongly
   ) { fatalError() }

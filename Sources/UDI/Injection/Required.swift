@@ -38,10 +38,7 @@ public struct Required<Dependency> {
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
-  @available(
-    *, unavailable,
-    message: "use this wrapper in a class that conforms to UDIObject; elsewhere write `try context.require(P.self)`"
-  )
+  @available(*, unavailable, message: "use it in a class that conforms to UDIObject; elsewhere write `require(P.self)`")
   public var wrappedValue: Dependency {
     get { fatalError() }
     set { fatalError() }
@@ -94,10 +91,7 @@ extension Required {
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The file of the declaration, for diagnosis.
   ///   - line: The line of the declaration, for diagnosis.
-  @available(
-    *, deprecated,
-    message: "what is required is not optional: write the type without the question mark, or use @Linked or @Followed"
-  )
+  @available(*, deprecated, message: "what is required is not optional: drop the question mark, or use @Linked")
   public init<Wrapped>(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) where Dependency == Wrapped? {
@@ -107,8 +101,6 @@ extension Required {
 
 extension Required {
   /// Unavailable: a property with this wrapper has no initial value.
-  @available(
-    *, unavailable, message: "remove the initial value: a property with @Required looks the dependency up itself"
-  )
+  @available(*, unavailable, message: "remove the initial value: a property with @Required looks its value up")
   public init(wrappedValue: Dependency, named name: UDIName? = nil, search: UDISearch? = nil) { fatalError() }
 }

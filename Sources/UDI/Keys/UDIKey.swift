@@ -11,8 +11,10 @@
 /// }
 /// ```
 ///
-/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys. What offers a dependency takes the
-/// type and the name, and so do the wrappers: `named: UDIKey.backup.name`.
+/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys. What offers a dependency takes
+/// the type and the name, and so do the wrappers: `named: UDIKey.backup.name`.
+///
+/// A key of a type that is not `Sendable` is made on the main actor, and is used only there: `@MainActor static var`.
 ///
 /// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
 /// their types. Types of the same name therefore have different keys if they are in different modules, nested in
@@ -22,9 +24,11 @@
 ///
 /// Keys with the same text differ in one case: if a module is linked into two images of a process, each image has its
 /// own protocols, and these make different keys.
-public struct UDIKey<Dependency>: Hashable, Sendable {
+public struct UDIKey<Dependency>: Hashable {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?
+  /// Where the key may be used: where it was made, unless the type is `Sendable`.
+  @usableFromInline let reach: UDIReach
 
   /// Makes the key of a dependency. No context is needed.
   ///
@@ -33,15 +37,28 @@ public struct UDIKey<Dependency>: Hashable, Sendable {
   ///   - name: Distinguishes several dependencies of this type.
   /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
   @_alwaysEmitIntoClient
+  public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) where Dependency: Sendable {
+    self.init(type, name, .anywhere)
+  }
+
+  /// Makes, on the main actor, the key of a dependency whose type is not `Sendable`. The key stays on the main actor.
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) {
+    self.init(type, name, .mainActor)
+  }
+
+  @_alwaysEmitIntoClient
+  init(_ type: Dependency.Type, _ name: UDIName?, _ reach: UDIReach) {
     if type != Dependency.self { checkStaticType(type, Dependency.self) }
-    self.name = name
+    (self.name, self.reach) = (name, reach)
   }
 
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
   /// contains an address, which differs in each process; descriptions and messages show `(private)` instead.
   package var typeName: String { TypeIdentity.of(Dependency.self).text }
 }
+
+extension UDIKey: Sendable where Dependency: Sendable {}
 
 extension UDIKey: CustomStringConvertible {
   /// The type, and the name if there is one: `Shop.Cart named "draft"`.

@@ -63,10 +63,7 @@ public struct UDIName: Hashable, Sendable {
   /// Deprecated: a name must not be made from an optional.
   ///
   /// - Parameter value: The value to unwrap.
-  @available(
-    *, deprecated,
-    message: "unwrap it first: nil would be a name, too. With `named: value.map { UDIName($0) }`, nil means no name"
-  )
+  @available(*, deprecated, message: "unwrap it first, or write `value.map { UDIName($0) }`, where nil means no name")
   public init<Wrapped>(_ value: Wrapped?) { self.init(value as Any) }
 }
 

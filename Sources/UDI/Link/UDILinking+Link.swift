@@ -36,10 +36,10 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
   @_alwaysEmitIntoClient
-  public func link<Dependency: Sendable>(
+  public func link<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> Dependency? {
-    lookUp(Dependency.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
+    lookUp(Dependency.self, key.reach, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments. As in any lookup, a live binding takes precedence.
@@ -114,10 +114,10 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   @_alwaysEmitIntoClient
-  public func require<Dependency: Sendable>(
+  public func require<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, .anywhere, named: key.name, search: search, at: UDICallSite(fileID, line))
+    try lookUpOrThrow(Dependency.self, key.reach, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none.
@@ -234,14 +234,6 @@ extension UDILinking {
     lookUp(type, .mainActor, named: name, search: search, fresh: fresh, at: UDICallSite(fileID, line))
   }
 
-  /// Does the same as ``link(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func link<Dependency>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Dependency? {
-    lookUp(Dependency.self, .mainActor, named: key.name, search: search, at: UDICallSite(fileID, line))
-  }
-
   /// Does the same as ``link(_:named:search:fresh:fileID:line:with:_:)`` on the main actor, for a type or arguments
   /// that are not `Sendable`.
   @_alwaysEmitIntoClient @preconcurrency @MainActor
@@ -270,14 +262,6 @@ extension UDILinking {
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) throws -> Dependency? {
     try lookUpOrThrow(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-  }
-
-  /// Does the same as ``require(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_alwaysEmitIntoClient @preconcurrency @MainActor
-  public func require<Dependency>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) throws -> Dependency {
-    try lookUpOrThrow(Dependency.self, .mainActor, named: key.name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that

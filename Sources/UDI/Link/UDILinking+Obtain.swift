@@ -68,10 +68,13 @@ extension UDILinking {
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; `CancellationError` if the current task
   ///   is cancelled while it waits; or the error that the factory throws.
   @_alwaysEmitIntoClient
-  nonisolated(nonsending) public func obtain<Dependency: Sendable>(
+  nonisolated(nonsending) public func obtain<Dependency>(
     _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency {
-    try await obtain(Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
+    let request = LookupRequest(
+      Dependency.self, key.reach, named: key.name, search: search, at: UDICallSite(fileID, line))
+    if let found: Dependency = _origin.present(request) { return found }
+    return try await _origin.obtain(request, with: nil)
   }
 
   /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
@@ -169,14 +172,6 @@ extension UDILinking {
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) async throws -> Dependency? {
     try await obtain(Dependency.self, named: name, search: search, fileID: fileID, line: line)
-  }
-
-  /// Does the same as ``obtain(_:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @preconcurrency @MainActor @_alwaysEmitIntoClient
-  public func obtain<Dependency>(
-    _ key: UDIKey<Dependency>, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) async throws -> Dependency {
-    try await obtain(Dependency.self, named: key.name, search: search, fileID: fileID, line: line)
   }
 
   /// Does the same as ``obtain(_:named:search:fileID:line:with:_:)`` on the main actor, for a type or arguments that

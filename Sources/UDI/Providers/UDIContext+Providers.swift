@@ -67,7 +67,7 @@ extension UDIContext {
     change { node, garbage in
       // A context that is being closed drops each instance itself, after closing the instance.
       if node.treeLocked.state == .closing { return }
-      for provider in node.allProviders where provider.lifetime == lifetime ?? provider.lifetime {
+      for provider in node.allProviders where lifetime == nil || provider.lifetime == lifetime {
         provider.drop(isReset: true, &garbage)
         garbage.add(provider)
         keys.append(provider.maker.key)

@@ -18,8 +18,8 @@ extension UDIContext {
   /// registered in main-actor code.
   ///
   /// A lookup off the factory's actor finds an instance only if one is kept already. If none is kept, the lookup is a
-  /// miss, but ``obtain(_:named:search:)`` can make the instance. If an instance can be made anywhere, register its
-  /// factory in a `nonisolated` function.
+  /// miss, but ``UDILinking/obtain(_:named:search:fileID:line:)`` can make the instance. If an instance can be made
+  /// anywhere, register its factory in a `nonisolated` function.
   ///
   /// - Parameters:
   ///   - type: The type to register the dependency under, normally `(any SomeProtocol).self`. It may be omitted if the

@@ -9,8 +9,8 @@ extension UDIContext {
   /// let database = try await context.obtain((any Database).self)
   /// ```
   ///
-  /// ``obtain(_:named:search:)`` makes an instance. A lookup that cannot wait, such as `link`, finds an instance only
-  /// if one is kept already. If none is kept, the lookup is a miss.
+  /// ``UDILinking/obtain(_:named:search:fileID:line:)`` makes an instance. A lookup that cannot wait, such as `link`,
+  /// finds an instance only if one is kept already. If none is kept, the lookup is a miss.
   ///
   /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a separate task,
   /// with the task-local values of the first task that asked, and with the highest priority that one of the tasks had
@@ -31,8 +31,8 @@ extension UDIContext {
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime`` or, if the factory takes arguments,
-  ///     ``UDILifetime/unique``. Under any other lifetime, there is one instance for each distinct set of arguments, and
-  ///     the arguments must be `Hashable`.
+  ///     ``UDILifetime/unique``. Under any other lifetime, there is one instance for each distinct set of arguments,
+  ///     and the arguments must be `Hashable`.
   ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
   ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
   ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
@@ -51,10 +51,9 @@ extension UDIContext {
     @_inheritActorContext _ factory:
       @escaping @Sendable @isolated(any) (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    typealias Pack = ArgumentPack<repeat each Argument>
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    return add(request, factory.isolation, wanted: Pack.wanted) { context, given, _ in
-      try await factory(context, repeat each Pack.read(given?.arguments).all)
+    return add(request, factory.isolation, wanted: ArgumentPack<repeat each Argument>.wanted) { context, given, _ in
+      try await factory(context, repeat each ArgumentPack<repeat each Argument>.read(given?.arguments).all)
     }
   }
 
@@ -147,10 +146,9 @@ extension UDIContext {
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
     line: UInt = #line, _ factory: @escaping @MainActor (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
-    typealias Pack = ArgumentPack<repeat each Argument>
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    return addOnMainActor(request, wanted: Pack.wanted) { context, given, _ in
-      try await factory(context, repeat each Pack.read(given?.arguments).all)
+    return addOnMainActor(request, wanted: ArgumentPack<repeat each Argument>.wanted) { context, given, _ in
+      try await factory(context, repeat each ArgumentPack<repeat each Argument>.read(given?.arguments).all)
     }
   }
 
@@ -235,8 +233,10 @@ private func lookingUpParameters<Dependency: Sendable, First: Sendable, each Mor
   of make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
 ) -> @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency? {
   { _, _, obtained in
-    let parameters = Parameters<First, repeat each More>(from: obtained)
-    return try await make(parameters.first, repeat each parameters.more)
+    var rest = obtained[...]
+    let first = parameter(First.self, rest.removeFirst())
+    let more = (repeat parameter((each More).self, rest.removeFirst()))
+    return try await make(first, repeat each more)
   }
 }
 
@@ -255,20 +255,9 @@ private func lookingUpParameters<Dependency, First, each More>(
       """)
   }
   let make = MainActorFunction(make)
-  return { _, _, obtained in try await make.call(Parameters(from: obtained)) }
-}
-
-/// The parameters of an initialiser.
-struct Parameters<First, each More> {
-  let first: First
-  let more: (repeat each More)
-
-  init(_ first: First, _ more: repeat each More) { (self.first, self.more) = (first, (repeat each more)) }
-
-  /// Takes the parameters from the instances that were obtained for them.
-  fileprivate init(from instances: [OwnedInstance?]) {
-    var rest = instances[...]
-    self.init(
-      parameter(First.self, rest.removeFirst()), repeat parameter((each More).self, rest.removeFirst()))
+  return { _, _, obtained in
+    var rest = obtained[...]
+    let first = parameter(First.self, rest.removeFirst())
+    return try await make.call(first, (repeat parameter((each More).self, rest.removeFirst())))
   }
 }

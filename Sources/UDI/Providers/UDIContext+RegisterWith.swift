@@ -39,8 +39,8 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(takingArguments: factory)
-    return register(Factory(request, factory.isolation, function, wanted: ArgumentPack<repeat each Argument>.wanted))
+    let wanted = ArgumentPack<repeat each Argument>.wanted
+    return register(Factory(request, factory.isolation, FactoryFunction(takingArguments: factory), wanted: wanted))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -58,7 +58,7 @@ extension UDIContext {
     line: UInt = #line, _ factory: @escaping @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(takingArguments: factory)
-    return register(Factory(request, factory.isolation, function, wanted: ArgumentPack<repeat each Argument>.wanted))
+    let wanted = ArgumentPack<repeat each Argument>.wanted
+    return register(Factory(request, factory.isolation, FactoryFunction(takingArguments: factory), wanted: wanted))
   }
 }

@@ -49,11 +49,11 @@ extension UDIContext {
   ///   - first: The key that the first dependency is registered under.
   ///   - more: The keys of the others.
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
-  public func warmUp<First: Sendable, each More: Sendable>(
+  nonisolated(nonsending) public func warmUp<First, each More>(
     _ first: UDIKey<First>, _ more: repeat UDIKey<each More>
   ) async throws {
-    var requests = [LookupRequest(First.self, .anywhere, named: first.name)]
-    repeat requests.append(LookupRequest((each More).self, .anywhere, named: (each more).name))
+    var requests = [LookupRequest(First.self, first.reach, named: first.name)]
+    repeat requests.append(LookupRequest((each More).self, (each more).reach, named: (each more).name))
     try await warmUp(requests)
   }
 
@@ -63,15 +63,6 @@ extension UDIContext {
   public func warmUp<First, each More>(_ first: First.Type, _ more: repeat (each More).Type) async throws {
     var requests = [LookupRequest(first, .mainActor)]
     repeat requests.append(LookupRequest(each more, .mainActor))
-    try await warmUp(requests)
-  }
-
-  /// Makes the dependencies with the given keys on the main actor, where their types need not be `Sendable`. In all
-  /// other respects, this form does the same as the one for `Sendable` types.
-  @preconcurrency @MainActor
-  public func warmUp<First, each More>(_ first: UDIKey<First>, _ more: repeat UDIKey<each More>) async throws {
-    var requests = [LookupRequest(First.self, .mainActor, named: first.name)]
-    repeat requests.append(LookupRequest((each More).self, .mainActor, named: (each more).name))
     try await warmUp(requests)
   }
 
@@ -101,18 +92,12 @@ extension UDIContext {
 
   /// The providers, here and above, whose instances this context owns under the lifetime `.scope`.
   package var providersOfScope: [Provider] {
-    if !isScope { return [] }
-    return sequence(first: self, next: \.parent).flatMap(\.providers).filter { owner(of: $0).scope === self }
-  }
-
-  /// The scope that owns what a provider makes for this context, and why it cannot own a new instance, if it cannot;
-  /// neither if the provider has another lifetime than `.scope`.
-  package func owner(of provider: Provider) -> (scope: UDIContext?, obstacle: UDIExplanation.Cause?) {
-    guard provider.sharing == .scope else { return (nil, nil) }
-    return change { node, _ in
-      let (scope, obstacle) = provider.owner(around: node)
-      return (scope?.context, obstacle)
+    var (found, next): ([Provider], UDIContext?) = ([], isScope ? self : nil)
+    while let context = next {
+      found += context.providers.filter { $0.sharing == .scope && $0.owner(asking: self) === self }
+      next = context.parent
     }
+    return found
   }
 
   /// Makes an instance with each provider of this context and of the contexts below it that takes no arguments.

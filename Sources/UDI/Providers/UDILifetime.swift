@@ -109,10 +109,10 @@ public struct UDILifetime: Sendable {
   ///
   /// Register the provider once, in a context that all scopes see, such as the root. A lookup gets the instance of the
   /// nearest scope around the context that asks, which may be that context itself
-  /// (``UDIContext/makeScope(tag:kind:search:)``,
-  /// ``UDIContext/withScope(tag:kind:search:operation:)``). The scope makes the instance when it is first asked. The factory
-  /// is given the scope, so the instance is made from what the scope sees. It lives until the scope is reset, is closed
-  /// or goes away. A scope in which nothing asks makes nothing.
+  /// (``UDIContext/makeScope(tag:kind:search:)``, ``UDIContext/withScope(tag:kind:search:operation:)``). The scope
+  /// makes the instance when it is first asked. The factory is given the scope, so the instance is made from what the
+  /// scope sees. It lives until the scope is reset, is closed or goes away. A scope in which nothing asks makes
+  /// nothing.
   ///
   /// ```swift
   /// root.register((any Transaction).self, lifetime: .scope) { context in
@@ -150,31 +150,6 @@ public struct UDILifetime: Sendable {
   public static func scope(_ kind: String) -> UDILifetime {
     UDILifetime(Kind("scope(\(quoted([kind])))", .scope, scopeKind: kind))
   }
-}
-
-/// The names that other libraries have for lifetimes.
-extension UDILifetime {
-  /// Unavailable: the context in which the provider is registered keeps the instance, under `.context`.
-  @available(*, unavailable, renamed: "context")
-  public static var singleton: UDILifetime { .context }
-
-  /// Unavailable: each link makes a new instance under `.unique`.
-  @available(*, unavailable, renamed: "unique")
-  public static var transient: UDILifetime { .unique }
-
-  /// Unavailable: an instance is kept under `.context` until a reset.
-  @available(*, unavailable, renamed: "context")
-  public static var cached: UDILifetime { .context }
-
-  /// Unavailable: the name means different things elsewhere.
-  @available(
-    *, unavailable,
-    message: """
-      write `.weak` for an instance that is kept while something holds it, `.context` for one that the context keeps, \
-      or `.graph` for one that a link and everything linked during it share
-      """
-  )
-  public static var shared: UDILifetime { .weak }
 }
 
 extension UDILifetime: Hashable {

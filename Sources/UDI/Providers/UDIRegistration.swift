@@ -10,7 +10,7 @@ public struct UDIRegistration<Dependency>: Sendable {
   let askedReach: UDIReach
 
   /// The key of the registration.
-  public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
+  public var key: UDIKey<Dependency> { UDIKey(Dependency.self, entry.key.name, askedReach) }
 
   /// The lifetime of the provider's instances; nil for a binding.
   public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
@@ -32,8 +32,9 @@ extension UDIRegistration: CustomStringConvertible {
   /// The key, the kind and the place of the registration:
   /// `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
   public var description: String {
-    guard let lifetime else { return "binding of \(key), bound at \(entry.site)" }
-    return "provider (\(lifetime)) of \(key), registered at \(entry.site)"
+    let place = "\(entry.site.fileID):\(line)"
+    guard let lifetime else { return "binding of \(key), bound at \(place)" }
+    return "provider (\(lifetime)) of \(key), registered at \(place)"
   }
 }
 

@@ -88,7 +88,7 @@ extension UDILinking {
   public func updates<Dependency>(
     of type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) -> UDIMainActorUpdates<Dependency> {
+  ) -> UDIMainActorResults<Dependency?> {
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
     return UDIMainActorResults(watch: _origin.watch(request), element: Watcher.first)
   }

@@ -8,10 +8,6 @@
 /// ```
 public typealias UDIUpdates<Dependency: Sendable> = UDIResults<Dependency?>
 
-/// The same as ``UDIUpdates``, but for a dependency that is not `Sendable`. This sequence is iterated over on the main
-/// actor.
-public typealias UDIMainActorUpdates<Dependency> = UDIMainActorResults<Dependency?>
-
 /// A sequence of the results of a lookup, now and after each change.
 ///
 /// The first element is available at once. After that, there is a new element whenever the lookup would find something
@@ -75,8 +71,6 @@ extension UDIMainActorResults: @MainActor AsyncSequence {
   public struct AsyncIterator: @MainActor AsyncIteratorProtocol {
     fileprivate let consumer: Consumer
     fileprivate let element: @MainActor ([Watcher.Found]) -> Element
-    /// The sequence never throws.
-    public typealias Failure = Never
 
     /// Waits for the next element; the first is available at once.
     ///

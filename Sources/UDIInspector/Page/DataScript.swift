@@ -18,8 +18,7 @@ let dataScript = #"""
   }
 
   const spell = (type, name) => name === undefined ? type : `${type} named "${name}"`
-  const scopeOf = one => one.scope === undefined ? undefined
-    : one.scope === one.tag ? 'scope' : `scope “${visible(one.scope)}”`
+  const scopeOf = ({scope: s, tag}) => s === tag ? 'scope' : s !== undefined ? `scope “${visible(s)}”` : undefined
   const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`
 
   // A tag may contain any characters. Invisible characters, and those that change the direction of the text, are

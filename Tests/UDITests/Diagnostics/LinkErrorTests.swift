@@ -6,8 +6,6 @@ struct LinkErrorTests {
   let root = UDIContext(tag: "App")
   let file = #fileID
 
-  private typealias Kind = UDILinkError.Step.Kind
-
   private func labels(_ error: UDILinkError?) -> [String] {
     error?.chain.map { step in step.name.map { "\(step.typeName) named \($0)" } ?? step.typeName } ?? []
   }
@@ -24,7 +22,7 @@ struct LinkErrorTests {
     let asked = #line + 1
     let error = try #require(#expect(throws: UDILinkError.self) { try member.require((any Alpha).self) })
     #expect(error.cause == .notRegistered && error.explanation.typeName == "UDITests.Gamma")
-    #expect(error.chain.map(\.kind) == [Kind.object, .provider, .provider, .missing])
+    #expect(error.chain.map(\.isProvider) == [false, true, true, false])
     #expect(
       labels(error) == ["UDITests.Member", "UDITests.Alpha", "UDITests.Beta named b", "UDITests.Gamma"])
     #expect(error.chain.map(\.fileID) == [file, file, file, nil])
@@ -41,7 +39,7 @@ struct LinkErrorTests {
   @Test("Asked by a context there is nobody to name")
   func contextAlone() {
     let error = #expect(throws: UDILinkError.self) { try root.require((any Alpha).self) }
-    #expect(error?.chain.map(\.kind) == [.missing])
+    #expect(error?.chain.map(\.isProvider) == [false])
     #expect(error.map { $0.description == $0.explanation.description } == true)
   }
 

@@ -28,7 +28,7 @@ extension UDIKey<any Service> {
 }
 
 extension UDIKey<any Errand> {
-  fileprivate static var errand: Self { Self() }
+  @MainActor fileprivate static var errand: Self { Self() }
 }
 
 @Suite struct KeyTests {

@@ -12,7 +12,7 @@ extension UDIKey<any Serving> {
 }
 
 extension UDIKey<any Painting> {
-  fileprivate static var painter: Self { Self(named: "painter") }
+  @MainActor fileprivate static var painter: Self { Self(named: "painter") }
 }
 
 private final class Screen: UDIFinalObject {

@@ -87,7 +87,7 @@ private final class Mortal {
     context.register(String.self) { (_, number: Int) in "\(number)" }
     #expect(try await member.obtain(String.self, with: 5) == "5")
     let error = await #expect(throws: UDILinkError.self) { try await member.obtain(Double.self) }
-    #expect(error?.chain.first?.kind == .object)
+    #expect(error?.chain.first?.isProvider == false)
   }
 
   /// Factories of one actor find each other's instances. Instances of another actor have to be made before.
@@ -99,7 +99,7 @@ private final class Mortal {
     context.register(Trunk.self, lifetime: .context) { @Attic in Trunk() }
     context.register([Trunk].self) { @Vault context in [try context.require(Trunk.self)] }
     let error = await #expect(throws: UDILinkError.self) { try await context.obtain([Trunk].self) }
-    #expect(error?.chain.map(\.kind) == [.provider, .missing])
+    #expect(error?.chain.map(\.isProvider) == [true, false])
     let trunk = try await context.obtain(Trunk.self)
     #expect(try await context.obtain([Trunk].self).first === trunk)
     @Vault func register(in context: UDIContext) { context.register(using: Lock2.init(safe:)) }

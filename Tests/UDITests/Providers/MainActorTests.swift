@@ -37,6 +37,26 @@ final class Counter: Local { var count = 0 }
     #expect(try await Task.detached { try await context.obtain(ViewModel.self) }.value === awaited)
   }
 
+  /// A factory with a context is one with no arguments; both may be asynchronous.
+  @Test func argumentsOfAsynchronousFactories() async throws {
+    context.register((any Local).self) { (_, counter: Counter, count: Int) in
+      await Task.yield()
+      counter.count += count
+      return counter
+    }
+    context.register((any Local).self, named: "alone") { context in
+      await Task.yield()
+      return context.tag == "context" ? Counter() : nil
+    }
+    let counter = Counter()
+    #expect(try await context.obtain((any Local).self, with: counter, 3).count == 3)
+    #expect(try await context.obtain((any Local).self, named: "alone").count == 0)
+    let error = await #expect(throws: UDILinkError.self) { _ = try await context.obtain((any Local).self, with: 3) }
+    #expect(error?.cause == .otherArguments(wanted: ["UDITests.Counter", "Swift.Int"], given: ["Swift.Int"]))
+    await #expect(throws: UDILinkError.self) { _ = try await context.obtain((any Local).self) }
+    #expect(context.registrations(of: (any Local).self).map(\.lifetime) == [.unique, .context])
+  }
+
   @Test func whatIsNotSendableStaysOnTheMainActor() throws {
     context.register((any Local).self, lifetime: .context) { Counter() }
     context.link((any Local).self)?.count += 1

@@ -185,7 +185,7 @@ import UDIInspector
     }
     let advice =
       isInScope
-      ? "Register its provider in the scope, or as `.unique` or `.graph`"
+      ? "Register what needs UDITests.Other with `lifetime: .scope`, and link from inside"
       : "Register UDITests.Other further up, or what needs it further down"
     let error = try #require(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error.description.contains(advice), "\(error)")

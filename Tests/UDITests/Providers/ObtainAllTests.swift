@@ -67,7 +67,7 @@ import Testing
     }
     let member = Member().attached(to: context)
     let error = await #expect(throws: UDILinkError.self) { try await member.obtainAll((any Filter).self) }
-    #expect(error?.chain.map(\.kind) == [.object, .provider, .missing] && error?.chain[1].name == "broken")
+    #expect(error?.chain.map(\.isProvider) == [false, true, false] && error?.chain[1].name == "broken")
   }
 
   /// The mistake for which `obtainAll` is there: a timeline without filters.

@@ -179,7 +179,9 @@ private final class World: Sendable {
     for _ in 0..<Int.random(in: 6...9, using: &random) { nodes.append(Node(after: nodes, &random)) }
     (self.seed, self.nodes, manner) = (seed, nodes, Manner(&random))
     let root = UDIContext(tag: "root")
-    contexts = [root, root.makeNumberedScope(tag: "one", nil, nil, ""), root.makeNumberedScope(tag: "two", nil, nil, "")]
+    contexts = [
+      root, root.makeNumberedScope(tag: "one", nil, nil, ""), root.makeNumberedScope(tag: "two", nil, nil, ""),
+    ]
     closing = contexts.map { _ in Tally() }
     closed = contexts.map { _ in Tally() }
     self.random = Locked(random)

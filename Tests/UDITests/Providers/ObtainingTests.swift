@@ -57,7 +57,7 @@ import Testing
       await #expect(throws: UDILinkError.self) { try await context.obtain(Whole.self) }
     }
     #expect(calls.count == 1 && made.count == 0 && misuses.isEmpty)
-    #expect(error?.cause == .asynchronous(nil) && error?.chain.map(\.kind) == [.provider, .missing])
+    #expect(error?.cause == .asynchronous(nil) && error?.chain.map(\.isProvider) == [true, false])
     let text = error?.description ?? ""
     let closure = try #require(error?.chain.first)
     #expect(closure.line != nil && text.contains("Change the registration of \(closure)"), "\(text)")

@@ -132,15 +132,15 @@ import UDIInspector
     register("room")
     let scope = try root.makeScope(tag: "session").makeScope(tag: "1", kind: "call")
     let error = #expect(throws: UDILinkError.self) { try scope.require((any Alpha).self, named: "room") }
-    #expect(error?.cause == .noScope(kind: "room", present: ["call", "session"]))
+    #expect(error?.cause == .noScope(kind: "room", present: ["session", "call"]))
     #expect(scope.explain((any Alpha).self, named: "room").cause == error?.cause)
     let text = error?.description ?? ""
-    #expect(text.contains("in each scope of the kind \"room\", but there is only \"call\" and \"session\" around"))
+    #expect(text.contains("in each scope of the kind \"room\", but there is only \"session / call\" around"))
     let waiting = await #expect(throws: UDILinkError.self) { try await scope.obtain((any Alpha).self, named: "room") }
     #expect(waiting?.cause == error?.cause)
     let outside = #expect(throws: UDILinkError.self) { try root.require((any Alpha).self, named: "room") }
     #expect(outside?.cause == .noScope(kind: "room", present: []))
-    #expect(outside?.description.contains("the tag or the kind \"room\"") == true)
+    #expect(outside?.description.contains("of the kind \"room\", but there is no scope around \"root\"") == true)
   }
 
   /// A hundred tabs that register the same for the session around leave nothing there.

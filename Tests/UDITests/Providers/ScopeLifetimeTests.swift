@@ -255,7 +255,9 @@ private struct Failed: Error {}
     #expect(
       scope.link((any Alpha).self) === beta as? Made && scope.link((any Alpha).self, named: "too") === beta as? Made)
     #expect(scope.linkAll((any Alpha).self).count == 2 && census.everBorn == 1)
-    #expect(root.explain((any Beta).self).cause == .noScope(kind: nil, present: []) && scope.explain((any Beta).self).cause.isFound)
+    #expect(
+      root.explain((any Beta).self).cause == .noScope(kind: nil, present: [])
+        && scope.explain((any Beta).self).cause.isFound)
   }
 
   @Test func valuesAreKept() throws {

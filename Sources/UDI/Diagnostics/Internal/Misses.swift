@@ -15,31 +15,34 @@ extension UDIContext {
   @inline(never)
   func explained(_ error: any Error, _ request: LookupRequest) -> any Error {
     if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(of: request, isRequired: true, error) }
-    guard let failure = error as? ProviderFailure else { return (error as? UDILinkError).map(blamingLifetime) ?? error }
+    guard let failure = error as? ProviderFailure else { return blamingLifetime(error) }
     return linkError(failure, request)
   }
 
-  /// Returns an error that a factory has passed on. If the factory has missed what only a scope around this context has,
-  /// because it was given a context outside, the error says so.
+  /// Returns an error that a factory has passed on. If the factory has missed what only a scope around this context
+  /// has, because it was given a context outside, the error says so.
   @inline(never)
-  private func blamingLifetime(_ error: UDILinkError) -> UDILinkError {
-    let explanation = error.explanation
-    guard explanation.isInFactory, error.chain.last?.fileID == nil else { return error }
-    return change { node, garbage in
-      var scope: Node?
-      var place: UDIExplanation.Place?
-      for node in node.andAncestors where scope == nil {
-        if node.fullPath == explanation.fullPath { break }
-        for entry in place == nil ? node.allEntries : [] {
-          let finding = entry.sighted(&garbage).entry
-          if explanation.isAnswer(finding) { place = .init(fullPath: node.fullPath, finding: finding) }
-        }
-        if place != nil, node.isScope { scope = node }
+  private func blamingLifetime(_ error: any Error) -> any Error {
+    guard var missing = error as? UDILinkError, missing.explanation.isInFactory, missing.chain.last?.fileID == nil,
+      let (place, scope) = placeInside(missing.explanation)
+    else { return error }
+    missing.explanation.cause = .inScope(place, scopePath: scope)
+    return missing
+  }
+
+  /// The nearest place that has what a lookup has missed, in a scope around this context that is below the context
+  /// where the lookup began; and the path of that scope.
+  @inline(never)
+  private func placeInside(_ missed: UDIExplanation) -> (UDIExplanation.Place, scopePath: [String])? {
+    change { node, garbage in
+      var found: (entry: Entry, node: Node)?
+      for node in node.andAncestors where node.fullPath != missed.fullPath {
+        found = found ?? node.allEntries.first { missed.isFor($0.key) && $0.isThere(&garbage) }.map { ($0, node) }
+        guard let found, node.treeLocked.isScope else { continue }
+        let finding = found.entry.sighted(&garbage).entry
+        return (.init(fullPath: found.node.fullPath, finding: finding), node.fullPath)
       }
-      guard let place, let scope else { return error }
-      var error = error
-      error.explanation.cause = .inScope(place, scopePath: scope.fullPath)
-      return error
+      return nil
     }
   }
 
@@ -68,9 +71,9 @@ extension UDIContext {
     // What a followed property asks for may come later.
     case _ where error.needsObtain && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
-      let failure = (error as? ProviderFailure).map { briefError($0, request, entry.key.name, at: entry.site) }
-      let passedOn = (error as? UDILinkError).map(blamingLifetime)
-      guard let missing = (failure ?? passedOn)?.seen(by: asker, at: request.site) else { return }
+      let brief = (error as? ProviderFailure).map { briefError($0, request, entry.key.name, at: entry.site) }
+      let failure = brief ?? blamingLifetime(error) as? UDILinkError
+      guard let missing = failure?.seen(by: asker, at: request.site) else { return }
       // A closure that runs for `obtain` fails instead.
       if error.isOnlyHere, Resolution.current.read({ $0.noteMiss(missing) }) { return }
       message = missing.message

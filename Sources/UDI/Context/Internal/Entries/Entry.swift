@@ -67,6 +67,9 @@ package class Entry: WeakEntry, @unchecked Sendable {
     garbage.held(object, reach)
   }
 
+  /// Whether a lookup would find the entry: false for a binding whose object has been released.
+  final func isThere(_ garbage: inout Garbage) -> Bool { kind != .binding || liveObject(&garbage) != nil }
+
   /// The key's id.
   final var keyID: UInt64 { key.id }
 

@@ -41,19 +41,19 @@ extension Node {
 
   /// The ids of all keys of the given type that a search from here can find. Called under the tree lock.
   private func keyIDs(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
-    guard type.namedKeys.load(ordering: .relaxed) > 0 else { return [type.id] }
-    return Array(Set(keys(of: type, search).map(\.id)).union([type.id]))
-  }
-
-  /// All keys of the given type that a search from here can find. Called under the tree lock.
-  func keys(of type: TypeIdentity, _ search: UDISearch) -> [KeyIdentity] {
-    var keys: [KeyIdentity] = []
-    func add(_ key: KeyIdentity) { if key.type === type { keys.append(key) } }
+    var ids = [type.id]
+    guard type.namedKeys.load(ordering: .relaxed) > 0 else { return ids }
+    var known = ObjectTable<KeyIdentity>()
+    func add(_ key: KeyIdentity) {
+      guard key.type === type, key !== type, known[key.id] == nil else { return }
+      known[key.id] = key
+      ids.append(key.id)
+    }
     visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
       // If a node is visited alone, only its own keys count, but its slots also contain the keys of the nodes below.
       $0.allEntries.forEach { add($0.key) }
     }
-    return keys
+    return ids
   }
 }
 

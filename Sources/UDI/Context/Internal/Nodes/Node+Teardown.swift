@@ -136,26 +136,26 @@ extension Node {
   }
 
   /// The keys that lookups from this context, which is ending, do not look for further up.
-  var closedKeys: [Set<UInt64>] { treeLocked.extras?.closedKeys ?? [] }
+  var closedKeys: [[UInt64]] { treeLocked.extras?.closedKeys ?? [] }
 
   /// Whether the context is ending, and it or a closed context above had something under a key.
   func hadKey(_ key: UInt64) -> Bool { isEnding && closedKeys.contains { $0.contains(key) } }
 
   /// Notes what the context has, because it begins to end.
   func noteClosedKeys(_ garbage: inout Garbage) {
-    var keys: Set<UInt64> = []
+    var keys: [UInt64] = []
     shared.slots.forEach { slot in
       if slot.state.depth > 0 { return }
-      let isAlive = slot.state.best.read { $0.kind != .binding || $0.liveObject(&garbage) != nil }
-      if isAlive || provider(slot.key) != nil { keys.insert(slot.key) }
+      if provider(slot.key) != nil || slot.state.best.read({ $0.isThere(&garbage) }) { keys.append(slot.key) }
     }
     addClosedKeys(keys.isEmpty ? [] : [keys])
   }
 
-  func addClosedKeys(_ keys: [Set<UInt64>]) {
-    if keys.isEmpty { return }
-    treeLocked.ensureExtras().closedKeys += keys
-    lock.withLockInlined { shared.needsTreeLock = true }
+  @inline(never)
+  func addClosedKeys(_ keys: [[UInt64]]) {
+    // If there are none, a context above might have some.
+    lock.withLock { shared.needsTreeLock = true }
+    if !keys.isEmpty { treeLocked.ensureExtras().closedKeys += keys }
   }
 
   /// Lets lookups from this node, which has no parent, go on at another node, or end here if that is nil. Called under

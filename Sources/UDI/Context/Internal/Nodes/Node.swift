@@ -204,6 +204,9 @@ extension Node {
   /// The parent, if lookups from there see this node; nil for scopes. Changes are passed up along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope || treeLocked.hasLostParent ? nil : shared.parent }
 
+  /// The direction of lookups that do not name one.
+  package var search: UDISearch { shared.search }
+
   /// Whether a test overrides anything in the context.
   @inline(__always)
   var hasOverrides: Bool { treeLocked.extras?.overrides.isEmpty == false }

@@ -59,7 +59,7 @@ extension Closer {
     let plain = MainActorFunction(function)
     let body = { @MainActor @Sendable (instance: Instance) async throws in
       guard let dependency = instance.value(as: Dependency.self, isExact: false) else { return }
-      try await plain.call(Parameters(dependency))
+      try await plain.call(dependency, ())
     }
     return ActorOwned(body, by: MainActor.shared)
   }

@@ -50,9 +50,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// - Returns: The run, the number of the task among its waiters, and whether this call has begun the run. Nil if the
   ///   context is closed, or if the task must not wait, because the run itself waits for the closer or the asynchronous
   ///   factory that the task is part of.
-  static func join(
-    _ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?
-  ) -> (run: Closing, number: UInt64, isNew: Bool)? {
+  static func join(_ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?) -> (Closing, UInt64, isNew: Bool)? {
     let call = AsyncCall.current
     let isClose = if case .closed = ending { true } else { false }
     var begun: Closing?
@@ -93,9 +91,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
   private func mark(_ context: UDIContext, _ node: Node, _ garbage: inout Garbage) {
     node.treeLocked.state = .closing
-    // A context above might have closed keys, so lookups from here need the tree lock in any case.
     node.noteClosedKeys(&garbage)
-    node.lock.withLock { node.shared.needsTreeLock = true }
     let extras = node.treeLocked.ensureExtras()
     extras.closing = self
     // Watching ends now, because a closer may wait for a task that waits for updates from here.

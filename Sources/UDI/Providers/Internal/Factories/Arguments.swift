@@ -139,6 +139,14 @@ struct ArgumentPack<each Argument>: AnyArgumentPack {
     return types
   }
 
+  /// The type, if there are arguments; otherwise nil.
+  static var wanted: (any AnyArgumentPack.Type)? { types.isEmpty ? nil : Self.self }
+
+  /// Copies the arguments that a factory was given; none if it takes none.
+  static func read(_ given: Arguments?) throws -> Self {
+    if let given { try given.read(as: Self.self) } else { try Self(casting: []) }
+  }
+
   @usableFromInline var hashables: [any Hashable]? {
     var hashables: [any Hashable] = []
     for argument in repeat each all {
@@ -153,14 +161,6 @@ struct ArgumentPack<each Argument>: AnyArgumentPack {
     for argument in repeat each all { values.append(argument) }
     return values
   }
-}
-
-extension ArgumentPack {
-  /// The type, if there are arguments; otherwise nil.
-  static var wanted: (any AnyArgumentPack.Type)? { types.isEmpty ? nil : Self.self }
-
-  /// Copies the arguments that a factory was given; none if it takes none.
-  static func read(_ given: Arguments?) throws -> Self { try given?.read(as: Self.self) ?? Self(casting: []) }
 }
 
 /// An `ArgumentPack`, whatever the types of its arguments.

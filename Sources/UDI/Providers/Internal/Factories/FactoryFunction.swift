@@ -11,6 +11,8 @@
 struct FactoryFunction {
   private let function: Returning<Void>
   let takesContext: Bool
+  /// Whether it was given to a form that takes arguments, if any.
+  private var takesArguments = false
   /// The number of words that the function returns, if the type of the instances `holdsReferences`; otherwise 0.
   private let words: UInt8
   /// If this is an initialiser, the reach with which its parameters are looked up; otherwise nil.
@@ -34,7 +36,7 @@ struct FactoryFunction {
     let function: (UDIContext) throws -> Result
   }
   private struct MakingFromArguments {
-    let function: (UDIContext, Arguments) throws -> Instance?
+    let function: (UDIContext, Arguments?) throws -> Instance?
   }
 
   @inline(__always)
@@ -51,17 +53,13 @@ struct FactoryFunction {
     words = Self.words(of: Dependency.self)
   }
 
-  /// Wraps a factory that takes a context, and perhaps arguments. If it takes any, call the wrapped function only with
-  /// arguments.
+  /// Wraps a factory that takes a context, and perhaps arguments.
   init<Dependency, each Argument>(
     takingArguments make: @escaping @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) {
     let make = IsolatedFunction(make).isolationErased
-    if ArgumentPack<repeat each Argument>.wanted == nil {
-      self.init { context in try make(context, repeat each ArgumentPack<repeat each Argument>.read(nil).all) }
-      return
-    }
     let words = Self.words(of: Dependency.self)
+    typealias Pack = ArgumentPack<repeat each Argument>
     let making = MakingFromArguments { context, arguments in
       // The function writes its result to memory that the caller provides, because the result's type is generic. This
       // memory is enough, because an optional takes at most one byte more than the type it wraps.
@@ -69,16 +67,13 @@ struct FactoryFunction {
       return try unsafe withUnsafeTemporaryAllocation(byteCount: layout.size + 1, alignment: layout.alignment) {
         let memory = unsafe $0.baseAddress.unsafelyUnwrapped
         let pointer = unsafe memory.assumingMemoryBound(to: Dependency?.self)
-        let pack = try arguments.read(as: ArgumentPack<repeat each Argument>.self)
+        let pack = if let arguments { try arguments.read(as: Pack.self) } else { try Pack(casting: []) }
         unsafe pointer.initialize(to: try make(context, repeat each pack.all))
         return words == 0 ? unsafe Instance(moving: pointer) : unsafe Instance(owning: memory, wordCount: words)
       }
     }
-    self.init(function: unsafe unsafeBitCast(making, to: Returning<Void>.self), takesContext: true, words: words)
-  }
-
-  private init(function: consuming Returning<Void>, takesContext: Bool, words: UInt8) {
-    (self.function, self.takesContext, self.words) = (function, takesContext, words)
+    function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
+    (takesContext, takesArguments, self.words) = (true, true, words)
   }
 
   @inline(__always)
@@ -94,7 +89,7 @@ struct FactoryFunction {
   /// - Returns: The new instance, or nil if the function has returned nil.
   @inline(__always)
   func call(_ context: UDIContext, _ arguments: Arguments?, making type: Any.Type) throws -> Instance? {
-    if let arguments {
+    if takesArguments {
       return try unsafe unsafeBitCast(function, to: MakingFromArguments.self).function(context, arguments)
     }
     // For references, the optional's metadata is not needed. If it were looked up, the runtime would make it for each

@@ -159,7 +159,7 @@ struct MainActorFunction<Result, First, each More> {
   // If an asynchronous function took a parameter pack and passed it on, the program would crash (Swift 6.3: "freed
   // pointer was not the last allocation").
   @MainActor
-  func call(_ parameters: Parameters<First, repeat each More>) async throws -> Result {
-    try await function(parameters.first, repeat each parameters.more)
+  func call(_ first: First, _ more: (repeat each More)) async throws -> Result {
+    try await function(first, repeat each more)
   }
 }

@@ -41,8 +41,8 @@ extension Provider {
   /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
   /// context. Do not call this under a lock.
   ///
-  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the scope
-  ///   is closed, or is being closed and has made nothing with this provider.
+  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the
+  ///   scope is closed, or is being closed and has made nothing with this provider.
   @inline(never)
   final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
     sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
@@ -68,40 +68,27 @@ extension Provider {
   ///
   /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
   /// - Complexity: O(depth).
-  final func owner(around first: Node) -> (scope: Node?, obstacle: UDIExplanation.Cause?) {
-    guard let scope = first.nearestScope(ofKind: scopeKind) else {
-      return (nil, .noScope(kind: scopeKind, present: first.scopesAround.compactMap(\.scopeKind)))
+  package final func owner(around first: Node) -> (scope: Node?, obstacle: UDIExplanation.Cause?) {
+    var next: Node? = first
+    while let scope = next {
+      next = scope.shared.parent
+      if !scope.treeLocked.isScope { continue }
+      if let wanted = scopeKind, wanted != scope.scopeKind { continue }
+      if let above = node?.parent, above.andAncestors.contains(scope) {
+        return (nil, .scopeIsAbove(scopePath: scope.fullPath))
+      }
+      return (scope, scope.isEnding ? .contextClosed(fullPath: scope.endingPath ?? []) : nil)
     }
-    if let node, node.ancestors.contains(scope) { return (nil, .scopeIsAbove(scopePath: scope.fullPath)) }
-    return (scope, scope.endingPath.map { .contextClosed(fullPath: $0) })
+    var present: [String] = []
+    for scope in first.andAncestors { if let kind = scope.scopeKind { present.insert(kind, at: 0) } }
+    return (nil, .noScope(kind: scopeKind, present: present))
   }
-
-  /// The kind of scopes that own what the provider makes; nil for any kind.
-  package final var scopeKind: String? { lifetime.kind.scopeKind }
 }
 
 /// Scopes. Used under the tree lock.
 extension Node {
-  package var isScope: Bool { treeLocked.isScope }
-
   /// The kind of a scope; nil if this is none.
-  package var scopeKind: String? { isScope ? treeLocked.extras?.scopeKind ?? tag : nil }
-
-  /// Makes this node, which no other code can reach yet, a scope.
-  func becomeScope(_ kind: String) {
-    treeLocked.isScope = true
-    if kind != tag { treeLocked.ensureExtras().scopeKind = kind }
-  }
-
-  /// The nearest scope of a kind around this context, which may be the context itself.
-  ///
-  /// - Parameter kind: Nil for any kind.
-  func nearestScope(ofKind kind: String?) -> Node? { scopesAround.first { kind == nil || $0.scopeKind == kind } }
-
-  /// The scopes around this context, which may be one itself, the innermost first.
-  fileprivate var scopesAround: some Sequence<Node> {
-    sequence(first: self) { $0.shared.parent }.lazy.filter(\.isScope)
-  }
+  package var scopeKind: String? { treeLocked.isScope ? treeLocked.extras?.scopeKind ?? tag : nil }
 
   /// What keeps the instances of a provider for this scope; nil if the scope has made none.
   func keeper(of provider: Provider) -> ScopeKeeper? {

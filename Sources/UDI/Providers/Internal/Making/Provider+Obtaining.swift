@@ -94,9 +94,9 @@ extension Provider {
 
   /// The context that will own what the provider makes; the one that asks if the provider does not keep it. Nil if
   /// there is none.
-  final func owner(asking context: UDIContext) -> UDIContext? {
+  package final func owner(asking context: UDIContext) -> UDIContext? {
     if !keeps { return context }
-    return sharing == .scope ? context.owner(of: self).scope : Tree.change { _ in node?.context }
+    return context.change { asker, _ in (sharing == .scope ? owner(around: asker).scope : node)?.context }
   }
 }
 

@@ -17,6 +17,7 @@ package class Provider: Entry, @unchecked Sendable {
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
+  @exclusivity(unchecked) private final var uncheckedHasScopeKind = false
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
   /// The lifetime; nil means that none was named, and that the context has no default of its own. Constant once the
@@ -224,6 +225,8 @@ package class Provider: Entry, @unchecked Sendable {
     unsafe uncheckedLifetime.map { UDILifetime($0) } ?? (wanted == nil ? .context : .unique)
   }
   package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
+  /// The kind of scopes that own what the provider makes under the lifetime `.scope`; nil for any kind.
+  package final var scopeKind: String? { unsafe uncheckedHasScopeKind ? uncheckedLifetime?.scopeKind : nil }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 }
@@ -388,6 +391,7 @@ extension Provider {
     if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }
     let chosen = unsafe uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
     unsafe uncheckedSharing = kind == .scoped ? .strong : chosen
+    if chosen == .scope, kind != .scoped { unsafe uncheckedHasScopeKind = uncheckedLifetime?.scopeKind != nil }
     if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
