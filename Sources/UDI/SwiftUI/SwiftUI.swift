@@ -69,7 +69,7 @@
         if child.parent != parent { try? parent.addChild(child) }
         return child
       }
-      let made = parent.makeNumberedScope(tag: tag, nil, "contextScope")
+      let made = parent.makeNumberedScope(tag: tag, nil, nil, "contextScope")
       // A closed scope is not kept, so that the view gets a scope of its own if it moves to a context that is open.
       if made.isEnding { return made }
       child = made
