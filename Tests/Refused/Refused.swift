@@ -17,12 +17,12 @@ struct Reading: Sendable { let count: Int }
 class Row: UDIFinalObject { let _attachedContext = UDIAttachment() }  // refused: non-final class 'Row' cannot safely
 final class LastRow: UDIFinalObject { let _attachedContext = UDIAttachment() }
 
-nonisolated func verbs(_ context: UDIContext, _ counter: Counter, _ key: UDIKey<any Local>) throws {
+nonisolated func verbs(_ context: UDIContext, _ counter: Counter) throws {
   context.bind(counter, as: (any Local).self)  // refused
   context.multiBind(counter, as: (any Local).self)  // refused
   context.provide(counter)  // refused
   _ = context.link((any Local).self)  // refused
-  _ = context.link(key)  // refused
+  _ = context.registrations(of: (any Local).self).first?.key  // warned: property 'key'
   _ = context.linkAll((any Local).self)  // refused
   _ = context.link((any Local).self, fresh: true)  // refused
   _ = try context.require((any Local).self)  // refused
@@ -282,7 +282,7 @@ nonisolated func optionals(_ context: UDIContext, _ shop: Shop?, _ service: (any
   context.provide(service)  // warned: unwrap it first: a lookup without
   context.provide(shop, as: (any Service)?.self)  // warned: unwrap it first: a lookup without
   context.provide(service, named: "main")  // warned: unwrap it first: a lookup without
-  _ = context.link(Shop.self, named: UDIName(number))  // warned: `named: value.map { UDIName($0) }`
+  _ = context.link(Shop.self, named: UDIName(number))  // warned: write `value.map { UDIName($0) }`
   _ = UDIName(Optional("text"))  // warned: unwrap it first
   _ = UDIName(nil)  // refused: generic parameter
   context.bind(Tool(), as: Tool.self, named: number)  // refused: cannot convert value of type 'Int?'
@@ -299,10 +299,10 @@ struct Token { let window: Window }
 
 final class Ledger: UDIObject {
   let _attachedContext = UDIAttachment()
-  @Required var service: (any Service)?  // warned: write the type without the question mark, or use @Linked
-  @Required(named: "x") var other: (any Service)?  // warned: write the type without the question mark, or use @Linked
-  @Required(search: .local) var shop: Shop?  // warned: write the type without the question mark, or use @Linked
-  @Required var local: (any Local)?  // warned: write the type without the question mark, or use @Linked
+  @Required var service: (any Service)?  // warned: drop the question mark, or use @Linked
+  @Required(named: "x") var other: (any Service)?  // warned: drop the question mark, or use @Linked
+  @Required(search: .local) var shop: Shop?  // warned: drop the question mark, or use @Linked
+  @Required var local: (any Local)?  // warned: drop the question mark, or use @Linked
   @Required var allowed: any Service
   @Required(named: "main", search: .local) var alsoAllowed: any Local
   func didAttachContext() {}
@@ -335,10 +335,9 @@ nonisolated func allowedOptionals<Value>(
 // Enums that may get new cases. A mark is at the end of its line, however long the line is.
 
 // swift-format-ignore
-func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkError.Step.Kind, _ storage: UDILifetime.Storage) {
+func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ storage: UDILifetime.Storage) {
   switch error { case .duplicateTag, .cycle, .closed: break }  // refused: may have additional unknown values
   switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed: break }  // refused: may have additional unknown values
-  switch step { case .object, .provider, .missing: break }  // refused: may have additional unknown values
   switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
   switch error {
   case .duplicateTag, .cycle, .closed: break
@@ -346,10 +345,6 @@ func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ step: UDILinkEr
   }
   switch misuse {
   case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed: break
-  @unknown default: break
-  }
-  switch step {
-  case .object, .provider, .missing: break
   @unknown default: break
   }
   switch storage {
@@ -382,7 +377,7 @@ final class NoObject {
   @Linked var service: Gear?  // refused: requires that 'NoObject' conform to 'UDIObject'
 }
 struct NoClass {
-  @Linked var service: Gear?  // refused: use this wrapper in a class that conforms to UDIObject
+  @Linked var service: Gear?  // refused: use it in a class that conforms to UDIObject
 }
 final class Declarations: UDIObject {
   let _attachedContext = UDIAttachment()

@@ -80,9 +80,9 @@ extension UDIContext {
   /// taken for a success. If the operation has thrown, its error is thrown, and those of closing go to the reporter, as
   /// ``UDIMisuse/Kind/closingFailed``.
   ///
-  /// If other code has closed the scope before the operation returned, for example because the program ends, that code
-  /// gets the errors of closing. This method throws ``UDIUntimelyEnd/scopeClosed`` if an `onClose` closure has been
-  /// called, because the closure has not seen ``UDIEnding/returned``.
+  /// If the scope has been closed before the operation returned, by the operation itself or by other code, whoever has
+  /// closed it gets the errors of closing. This method throws ``UDIUntimelyEnd/scopeClosed`` if an `onClose` closure
+  /// has been called, because the closure has not seen ``UDIEnding/returned``.
   ///
   /// If this context is closed or is being closed, the operation gets a closed scope that has no parent. Lookups from
   /// there find what this context and those above it still have.

@@ -57,7 +57,7 @@ extension UDIExplanation {
     case .inScope where isInFactory:
       """
       The factory was given \(quoted(fullPath)), which is outside the scope. Register what needs \(key) with \
-      `lifetime: .scope`, and link from inside: each scope then makes its own, of what the scope has.
+      `lifetime: .scope`, and link from inside: each scope then makes its own, from what it has.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."

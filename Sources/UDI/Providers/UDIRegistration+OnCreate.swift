@@ -53,7 +53,7 @@ extension UDIRegistration {
   @discardableResult
   public func metadata(_ value: any Sendable) -> UDIRegistration {
     guard let provider = entry as? Provider else {
-      fatalError("`metadata` was called on a binding, of \(key). `bind` takes metadata as an argument.")
+      fatalError("`metadata` was called on a binding, \(entry.key.description). `bind` takes metadata itself.")
     }
     provider.setMetadata(value)
     return self

@@ -9,8 +9,8 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
   let askedReach: UDIReach
 
-  /// The key of the registration.
-  public var key: UDIKey<Dependency> { UDIKey(Dependency.self, entry.key.name, askedReach) }
+  /// The key of the registration. That of a type that is not `Sendable` belongs to the main actor.
+  @preconcurrency @MainActor public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
   /// The lifetime of the provider's instances; nil for a binding.
   public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
@@ -32,7 +32,7 @@ extension UDIRegistration: CustomStringConvertible {
   /// The key, the kind and the place of the registration:
   /// `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
   public var description: String {
-    let place = "\(entry.site.fileID):\(line)"
+    let (key, place) = (entry.key.description, "\(entry.site.fileID):\(line)")
     guard let lifetime else { return "binding of \(key), bound at \(place)" }
     return "provider (\(lifetime)) of \(key), registered at \(place)"
   }
@@ -193,6 +193,9 @@ extension UDIContext {
 }
 
 extension UDIRegistration where Dependency: Sendable {
+  /// The key of the registration.
+  public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
+
   /// Links the dependency of this registration, even if a lookup would find a different one.
   ///
   /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or

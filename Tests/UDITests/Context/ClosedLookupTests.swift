@@ -114,6 +114,20 @@ import UDIInspector
     await tenantRequest(below: inner)
   }
 
+  /// It had nothing itself, and what is above it is closed later.
+  @Test(arguments: [false, true]) func whileWhatIsAboveIsBeingClosed(_ hasKeys: Bool) async throws {
+    root.provide("root")
+    let tenant = try root.makeChild(tag: "tenant")
+    let session = try tenant.makeScope(tag: "session")
+    if hasKeys { session.provide(2.0) }
+    tenant.register(String.self, lifetime: .unique) { "own" }
+    try await session.close()
+    #expect(session.link(String.self) == "own")
+    tenant.provide(1).onClose { _ in #expect(session.link(String.self) == nil && tenant.link(String.self) == nil) }
+    try await tenant.close()
+    #expect(session.link(String.self) == nil)
+  }
+
   /// What had been released or taken back before is not what the context had.
   @Test func whatWasGoneBefore() async throws {
     root.provide("root")

@@ -93,6 +93,7 @@ import UDIInspector
       open.removeLast(closed.count)
       #expect(census.alive == open.count)
     }
+    try await root.close()
   }
 
   @Test func aScopeThatMovesTakesItsOwnAlong() throws {
@@ -224,8 +225,12 @@ import UDIInspector
     // Nobody who asks has it.
     let outside = #expect(throws: UDILinkError.self) { try root.require((any Gamma).self) }
     if case .inScope = outside?.cause { Issue.record("\(String(describing: outside))") }
-    root.register((any Beta).self, lifetime: .scope) { Made("b", parts: [try $0.require((any Alpha).self)]) }
-    root.register((any Gamma).self, lifetime: .scope) { Made("c", parts: [try $0.require((any Beta).self)]) }
+    root.register((any Beta).self, lifetime: .scope, replaces: true) {
+      Made("b", parts: [try $0.require((any Alpha).self)])
+    }
+    root.register((any Gamma).self, lifetime: .scope, replaces: true) {
+      Made("c", parts: [try $0.require((any Beta).self)])
+    }
     #expect(inner.link((any Gamma).self) != nil)
   }
 

@@ -48,7 +48,8 @@ private struct Failed: Error {}
     let scope = try root.makeScope(tag: "scope", search: .lineage)
     #expect(scope.link((any Alpha).self) == nil)
     let inner = try child.makeScope(tag: "inner")
-    #expect(inner.link((any Alpha).self) != nil && child.link((any Alpha).self) == nil)
+    #expect(inner.link((any Alpha).self) != nil)
+    #expect(child.explain((any Alpha).self).cause == .noScope(kind: nil, present: []))
   }
 
   @Test func aContextThatMovesAsksItsNewScope() throws {

@@ -91,7 +91,8 @@ extension Node {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
         shared.slots = CompactTable()
-        shared.needsTreeLock = !closedKeys.isEmpty
+        // What was above might be closed later, and has then had keys that are not looked up further up.
+        shared.needsTreeLock = above != nil
       }
     }
     if !content.providers.isEmpty { drop(&content.providers, &garbage) }
@@ -155,7 +156,8 @@ extension Node {
   func addClosedKeys(_ keys: [[UInt64]]) {
     // If there are none, a context above might have some.
     lock.withLock { shared.needsTreeLock = true }
-    if !keys.isEmpty { treeLocked.ensureExtras().closedKeys += keys }
+    // Most contexts have none of their own, and share those of the context above.
+    if !keys.isEmpty { treeLocked.ensureExtras().closedKeys = closedKeys.isEmpty ? keys : closedKeys + keys }
   }
 
   /// Lets lookups from this node, which has no parent, go on at another node, or end here if that is nil. Called under

@@ -143,9 +143,7 @@ struct ArgumentPack<each Argument>: AnyArgumentPack {
   static var wanted: (any AnyArgumentPack.Type)? { types.isEmpty ? nil : Self.self }
 
   /// Copies the arguments that a factory was given; none if it takes none.
-  static func read(_ given: Arguments?) throws -> Self {
-    if let given { try given.read(as: Self.self) } else { try Self(casting: []) }
-  }
+  static func read(_ all: Arguments?) throws -> Self { try all == nil ? Self(casting: []) : all!.read(as: Self.self) }
 
   @usableFromInline var hashables: [any Hashable]? {
     var hashables: [any Hashable] = []
