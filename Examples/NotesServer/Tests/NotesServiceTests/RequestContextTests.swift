@@ -93,7 +93,7 @@ private struct Broken: Error {}
       await gate.waitForArrivals(1)
       #expect(root.link(RequestIdentity.self) == nil)
       let error = #expect(throws: UDILinkError.self) { try root.require(UnitOfWork.self) }
-      #expect(error?.cause == .noScope)
+      #expect(error?.cause == .noScope(kind: nil, present: []))
       await gate.open()
       let status = try await response.status
       #expect(status == .ok)
