@@ -80,7 +80,7 @@ extension Provider {
       return (scope, scope.isEnding ? .contextClosed(fullPath: scope.endingPath ?? []) : nil)
     }
     var present: [String] = []
-    for scope in first.andAncestors { if let kind = scope.scopeKind { present.append(kind) } }
+    for scope in first.andAncestors { if let kind = scope.scopeKind { present.insert(kind, at: 0) } }
     return (nil, .noScope(kind: scopeKind, present: present))
   }
 }
