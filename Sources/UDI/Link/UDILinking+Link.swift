@@ -79,7 +79,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order, which may be made by this call.
   /// - Throws: ``UDILinkError`` if there is no dependency or it cannot be made; or the error that its factory throws.
   /// - Complexity: As for ``link(_:named:search:fresh:fileID:line:)``.
-  @_disfavoredOverload @_alwaysEmitIntoClient
+  @_alwaysEmitIntoClient
   public func require<Dependency: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
@@ -247,7 +247,7 @@ extension UDILinking {
   }
 
   /// Does the same as ``require(_:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
-  @_disfavoredOverload @_alwaysEmitIntoClient @preconcurrency @MainActor
+  @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func require<Dependency>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line

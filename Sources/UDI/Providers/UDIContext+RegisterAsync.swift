@@ -104,7 +104,7 @@ extension UDIContext {
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line, _ none: ((Never) -> Never)? = nil,
@@ -122,7 +122,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)``, for an
   /// initialiser or a function that runs on its caller's actor. Here it runs on no actor.
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
@@ -168,7 +168,7 @@ extension UDIContext {
   /// initialiser with a parameter that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
-  @MainActor @discardableResult
+  @MainActor @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
@@ -184,7 +184,7 @@ extension UDIContext {
   /// that is not `Sendable`.
   ///
   /// - Precondition: `make` belongs to the main actor.
-  @preconcurrency @MainActor @discardableResult
+  @preconcurrency @MainActor @_disfavoredOverload @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,

@@ -4,6 +4,9 @@ extension UDIContext {
   // function's type, and so to `none`, which no closure fits. Otherwise, it would report each mistake in a factory as a
   // type of `$0` that it cannot infer, because the closure might be for `using:`. It would skip `none` if a later
   // parameter needed a closure; so `make` has a default, which no call can use, because `First` would be unknown.
+  //
+  // They are disfavored, so that the compiler leaves them alone once a form for a closure fits. That is a quarter of the
+  // time for which it checks `register(_:) { }`.
 
   /// Registers an initialiser or a function as a factory. Its parameters are looked up by their types.
   ///
@@ -38,7 +41,7 @@ extension UDIContext {
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
   /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
@@ -61,7 +64,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for an
   /// initialiser with a parameter that is not `Sendable`.
-  @MainActor @discardableResult
+  @MainActor @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
@@ -75,7 +78,7 @@ extension UDIContext {
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for a
   /// type that is not `Sendable`.
-  @preconcurrency @MainActor @discardableResult
+  @preconcurrency @MainActor @_disfavoredOverload @discardableResult
   public func register<Dependency, First, each More>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,
     replaces: Bool? = nil, notSendable isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID,
@@ -101,7 +104,7 @@ extension UDIContext {
       up, so write `{ Thing() }`; and `onClose` is called on what `register` returns
       """
   )
-  @discardableResult
+  @_disfavoredOverload @discardableResult
   public func register<Made, each Parameter>(
     _ type: Any.Type = Any.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil, replaces: Bool? = nil,
     _ none: ((Never) -> Never)? = nil, using make: (@isolated(any) (repeat each Parameter) async throws -> Made)? = nil,
