@@ -63,6 +63,33 @@ private final class Panel {}
     #expect(created.count == 1 && closed.count == 1)
   }
 
+  #if DEBUG
+    /// The closures are set at the very moment when a second thread begins to wait for what the first one makes.
+    @Test func whileAnotherThreadWaits() async throws {
+      let (begun, goOn) = (Meeting(2), Meeting(2))
+      let registration = context.register((any Part).self) {
+        begun.arrive()
+        goOn.arrive()
+        return Piece()
+      }
+      let (context, created, closed) = (context, created, closed)
+      onThreads([
+        { #expect(context.link((any Part).self) != nil && created.count == 1) },
+        {
+          begun.arrive()
+          let hook: @Sendable (Schedule.Point) -> Void = {
+            guard $0 == .waits else { return }
+            registration.onCreate { _, _ in created.add() }.onClose { _ in closed.add() }
+            goOn.arrive()
+          }
+          #expect(Schedule.$hook.withValue(hook) { context.link((any Part).self) } != nil)
+        },
+      ])
+      try await context.close()
+      #expect(created.count == 1 && closed.count == 1)
+    }
+  #endif
+
   @Test func whatATaskIsMaking() async throws {
     let (begun, goOn) = (Signal(), Signal())
     let registration = context.register((any Part).self, lifetime: .context) { () async in
