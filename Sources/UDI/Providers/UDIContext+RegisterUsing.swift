@@ -5,7 +5,7 @@ extension UDIContext {
   // type of `$0` that it cannot infer, because the closure might be for `using:`. It would skip `none` if a later
   // parameter needed a closure; so `make` has a default, which no call can use, because `First` would be unknown.
   //
-  // They are disfavored, so that the compiler leaves them alone once a form for a closure fits. That is a quarter of the
+  // They are disfavored: the compiler leaves them alone as soon as a form for a closure fits. That is a quarter of the
   // time for which it checks `register(_:) { }`.
 
   /// Registers an initialiser or a function as a factory. Its parameters are looked up by their types.
