@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import UDI
 
-// Every form of `register` and `provide`, with everything that can be said after it. This file, like all files in this
+// The forms of `register` and `provide`, with everything that can be said after them. This file, like all files in this
 // folder, is compiled in each kind of module that may use the library.
 
 nonisolated private protocol Drink: AnyObject, Sendable {}
@@ -14,7 +14,6 @@ nonisolated private final class Tea: Drink {
   init(leaves: Leaves) {}
   init(steeping leaves: Leaves) async {}
   init(from pot: Pot) {}
-  init(pouringFrom pot: Pot) async {}
 }
 
 /// It is not `Sendable`.
@@ -53,7 +52,7 @@ nonisolated private final class Tally: Sendable {
       .metadata("a note")
   }
 
-  /// Closes the context, after which everything has been said once of each instance.
+  /// Closes the context, and checks that each closure was called once for each instance.
   private func check(count: Int) async throws {
     #expect(created.value == count)
     try await context.close()
