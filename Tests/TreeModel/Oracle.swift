@@ -31,6 +31,8 @@ struct Oracle {
     var isClosed = false
     /// The keys that a closed context had, and closed contexts above it.
     var closedKeys: Set<Int> = []
+    /// The kinds of the closed scopes above it.
+    var closedScopes: Set<String> = []
     var children: [Int] = []
     /// By key number.
     var bindings: [Binding?]
@@ -190,8 +192,14 @@ struct Oracle {
   /// The scope that owns what a provider of one context makes for another: the nearest one around the latter; nil if
   /// there is none, if it is closed, or if it is above the former.
   private func scope(of kinds: Set<String>, for context: Int, providerIn home: Int) -> Int? {
-    let nearest = wayUp(context).first { contexts[$0]!.scopeKind.map(kinds.contains) == true }
-    return nearest.flatMap { contexts[$0]!.isClosed || ancestors(home).dropFirst().contains($0) ? nil : $0 }
+    for id in wayUp(context) {
+      let scope = contexts[id]!
+      if scope.scopeKind.map(kinds.contains) == true {
+        return scope.isClosed || ancestors(home).dropFirst().contains(id) ? nil : id
+      }
+      if !scope.closedScopes.isDisjoint(with: kinds) { return nil }
+    }
+    return nil
   }
 
   // MARK: Closing
@@ -233,10 +241,15 @@ struct Oracle {
   mutating func close(_ id: Int) -> [Int] {
     let (branch, above) = (branch(id), contexts[id]!.parent ?? contexts[id]!.above)
     var closedKeys: [Int: Set<Int>] = [:]
+    var closedScopes: [Int: Set<String>] = [:]
     for id in branch {
       let own = (0..<keyCount).filter { contexts[id]!.bindings[$0] != nil || contexts[id]!.providers[$0] != nil }
       let above = contexts[id]!.parent.flatMap { closedKeys[$0] } ?? []
       closedKeys[id] = contexts[id]!.closedKeys.union(own).union(above)
+      closedScopes[id] = contexts[id]!.closedScopes.union(contexts[id]!.parent.map(scopes) ?? [])
+    }
+    func scopes(_ id: Int) -> Set<String> {
+      closedScopes[id].map { $0.union(contexts[id]!.scopeKind.map { [$0] } ?? []) } ?? []
     }
     remove(id)
     var closed: [Int] = []
@@ -250,11 +263,13 @@ struct Oracle {
       addContext(id, scopeKind: contexts[id]!.scopeKind, below: nil)
       contexts[id]!.isClosed = true
       contexts[id]!.closedKeys = closedKeys[id]!
+      contexts[id]!.closedScopes = closedScopes[id]!
       contexts[id]!.above = above
     }
     for id in contexts.keys {
-      guard let keys = contexts[id]!.above.flatMap({ closedKeys[$0] }) else { continue }
+      guard let former = contexts[id]!.above, let keys = closedKeys[former] else { continue }
       contexts[id]!.closedKeys.formUnion(keys)
+      contexts[id]!.closedScopes.formUnion(scopes(former))
       contexts[id]!.above = above
     }
     return closed

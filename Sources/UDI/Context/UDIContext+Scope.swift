@@ -159,8 +159,12 @@ extension UDIContext {
         scope.treeLocked.hasLostParent = true
         let extras = scope.treeLocked.ensureExtras()
         (extras.closedPath, extras.scopeKind) = (node.endingPath, kind)
-        scope.goOn(at: node.treeLocked.state == .closed ? node.shared.parent : node)
-        scope.addClosedKeys(node.treeLocked.state == .closed ? node.closedKeys : [])
+        if node.treeLocked.state == .closed {
+          scope.goOn(at: node.shared.parent, past: node)
+        } else {
+          scope.addClosedKeys([])
+          scope.goOn(at: node)
+        }
       }
     }
     return scope

@@ -162,6 +162,41 @@ import UDIInspector
     #expect(census.everBorn == 100 && census.alive == 0)
   }
 
+  /// A context below a closed scope finds what is above it, but no instance of an outer scope in place of its own.
+  @Test(arguments: [nil, "room"]) func noOuterScopeTakesThePlaceOfAClosedOne(_ kind: String?) async throws {
+    root.register((any Alpha).self, lifetime: kind.map { .scope($0) } ?? .scope) { [census] in Made("a", census) }
+    root.register((any Alpha).self, named: "house", lifetime: .scope("house")) { [census] in Made("b", census) }
+    let outer = try root.makeScope(tag: "house").makeScope(tag: "room")
+    let (inner, other) = (try outer.makeScope(tag: "room"), try outer.makeScope(tag: "other", kind: "box"))
+    let (child, plain) = (try inner.makeChild(tag: "child"), try other.makeChild(tag: "plain"))
+    let deep = try child.makeChild(tag: "deep")
+    try await child.close()
+    #expect(child.link((any Alpha).self) === inner.link((any Alpha).self))
+    try await inner.close()
+    try await other.close()
+    for context in [child, deep] {
+      let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self) }
+      guard case .contextClosed = error?.cause else { return #expect(error == nil, "another cause") }
+      #expect(context.explain((any Alpha).self).cause == error?.cause)
+      #expect(context.linkAll((any Alpha).self).map { ($0 as? Made)?.label } == ["b"])
+      await #expect(throws: UDILinkError.self) { try await context.obtain((any Alpha).self) }
+    }
+    #expect((plain.link((any Alpha).self) == nil) == (kind == nil))
+    let house = child.link((any Alpha).self, named: "house")
+    #expect(house != nil && house === outer.link((any Alpha).self, named: "house"))
+  }
+
+  /// A scope that is dropped, and not closed, leaves no trace below it.
+  @Test func aDroppedScopeMayBeReplacedByAnotherOne() throws {
+    root.register((any Alpha).self, lifetime: .scope) { [census] in Made("a", census) }
+    var scope: UDIContext? = try root.makeScope(tag: "room")
+    let child = try #require(try scope?.makeChild(tag: "child"))
+    scope?.removeFromParent()
+    scope = nil
+    try root.makeScope(tag: "room").addChild(child)
+    #expect(child.link((any Alpha).self) != nil)
+  }
+
   @Test func theRegisteringScopeMayBeTheOwner() throws {
     let scope = try root.makeScope(tag: "room")
     register("room", in: scope)

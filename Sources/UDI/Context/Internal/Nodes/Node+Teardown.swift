@@ -84,8 +84,7 @@ extension Node {
     }
     let children = hasChildren ? orphanChildren(goingOnAt: above) : []
     while let closed = treeLocked.extras?.lastClosed {
-      closed.addClosedKeys(closedKeys)
-      closed.goOn(at: above)
+      closed.goOn(at: above, past: self)
     }
     if isReachable {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
@@ -108,8 +107,7 @@ extension Node {
     for child in self.children {
       child.lock.withLockInlined { child.shared.parent = nil }
       child.treeLocked.hasLostParent = true
-      child.addClosedKeys(closedKeys)
-      child.goOn(at: above)
+      child.goOn(at: above, past: self)
       if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
       if let context = child.treeLocked.heldContext.take() {
         child.rememberWithoutParent(context)
@@ -158,6 +156,15 @@ extension Node {
     lock.withLock { shared.needsTreeLock = true }
     // Most contexts have none of their own, and share those of the context above.
     if !keys.isEmpty { treeLocked.ensureExtras().closedKeys = closedKeys.isEmpty ? keys : closedKeys + keys }
+  }
+
+  /// Lets lookups from this node go on at another node, instead of at the one that ends. What the latter had, and the
+  /// instances of its scope, are not looked for further up.
+  func goOn(at above: Node?, past closed: Node) {
+    addClosedKeys(closed.closedKeys)
+    let kinds = (closed.treeLocked.extras?.closedScopes ?? []) + (closed.scopeKind.map { [$0] } ?? [])
+    if !kinds.isEmpty { treeLocked.ensureExtras().closedScopes += kinds }
+    goOn(at: above)
   }
 
   /// Lets lookups from this node, which has no parent, go on at another node, or end here if that is nil. Called under

@@ -72,12 +72,15 @@ extension Provider {
     var next: Node? = first
     while let scope = next {
       next = scope.shared.parent
-      if !scope.treeLocked.isScope { continue }
-      if let wanted = scopeKind, wanted != scope.scopeKind { continue }
-      if let above = node?.parent, above.andAncestors.contains(scope) {
+      let isOwner = scope.scopeKind.map { scopeKind ?? $0 == $0 } ?? false
+      if isOwner, let above = node?.parent, above.andAncestors.contains(scope) {
         return (nil, .scopeIsAbove(scopePath: scope.fullPath))
       }
-      return (scope, scope.isEnding ? .contextClosed(fullPath: scope.endingPath ?? []) : nil)
+      guard scope.isEnding else { if isOwner { return (scope, nil) } else { continue } }
+      // What a closed scope had is not made anew for an outer one.
+      if isOwner || scope.treeLocked.extras?.closedScopes.contains(where: { scopeKind ?? $0 == $0 }) == true {
+        return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? []))
+      }
     }
     var present: [String] = []
     for scope in first.andAncestors { if let kind = scope.scopeKind { present.insert(kind, at: 0) } }
