@@ -92,14 +92,15 @@ extension UDIExplanation: CustomStringConvertible {
     case .noScope(let kind, let present):
       """
       \(key) is made once in each scope\(kind == nil ? "" : " of the kind ")\(kind.map { quoted([$0]) } ?? ""), but \
-      there is \(present.isEmpty ? "no scope" : "only ")\(present.isEmpty ? "" : quoted(present)) around \
+      there is \(present.isEmpty ? "no scope" : "only ")\
+      \(present.reversed().map { quoted([$0]) }.joined(separator: " in ")) around \
       \(fullPath.isEmpty ? "the context that asks" : quoted(fullPath))\
       \(isInFactory ? ", the context of the factory that asks" : "").
       """
     case .scopeIsAbove(let path):
       """
       \(key) is made once in each scope, but the scope around, \(quoted(path)), is above the context in which it is \
-      registered. It would go on to own instances when that context is gone.
+      registered. Its instances would outlive that context.
       """
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }

@@ -53,6 +53,11 @@ public struct UDIKey<Dependency>: Hashable {
     (self.name, self.reach) = (name, reach)
   }
 
+  // Where a key was made makes no difference.
+  public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+
+  public func hash(into hasher: inout Hasher) { name.hash(into: &hasher) }
+
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
   /// contains an address, which differs in each process; descriptions and messages show `(private)` instead.
   package var typeName: String { TypeIdentity.of(Dependency.self).text }

@@ -49,8 +49,7 @@ extension UDIContext {
   // parameter, they would have fewer default arguments, and the compiler would prefer them to the forms above.
   // Its label says in the compiler's messages, which contain a form's name, why the form belongs to the main actor.
 
-  /// Does the same on the main actor, for a type or arguments that are not `Sendable`. The factory may take no
-  /// arguments.
+  /// Registers, on the main actor, a factory that takes arguments, for a type or arguments that are not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func register<Dependency, each Argument>(
     _ type: Dependency.Type = Dependency.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil,

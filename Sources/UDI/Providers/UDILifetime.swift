@@ -8,8 +8,8 @@
 /// | ``graph`` | shared within one outermost link and everything that is linked during it |
 /// | ``weak`` | kept as long as something outside holds it, then made anew |
 ///
-/// Without a lifetime, what is registered is ``context``, or what ``UDIContext/defaultLifetime`` says. A factory that
-/// takes arguments is ``unique`` then.
+/// A registration that names no lifetime has ``context``, or what ``UDIContext/defaultLifetime`` says. If its factory
+/// takes arguments, it has ``unique``.
 ///
 /// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
 ///
@@ -127,7 +127,7 @@ public struct UDILifetime: Sendable {
   ///
   /// A lookup with no scope around it is a miss. Nothing that a context outside owns can therefore be made of such an
   /// instance, which might end before it. So is a lookup whose nearest scope is above the context in which the provider
-  /// is registered: the scope would go on to own instances when that context is gone. While a scope is being closed,
+  /// is registered: its instances would outlive that context. While a scope is being closed,
   /// and afterwards, it makes none.
   ///
   /// If the registration is replaced or taken back, lookups no longer find what scopes have made with it. The scopes

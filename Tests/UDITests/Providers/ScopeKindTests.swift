@@ -136,7 +136,7 @@ import UDIInspector
     #expect(error?.cause == .noScope(kind: "room", present: ["session", "call"]))
     #expect(scope.explain((any Alpha).self, named: "room").cause == error?.cause)
     let text = error?.description ?? ""
-    #expect(text.contains("in each scope of the kind \"room\", but there is only \"session / call\" around"))
+    #expect(text.contains("in each scope of the kind \"room\", but there is only \"call\" in \"session\" around"))
     let waiting = await #expect(throws: UDILinkError.self) { try await scope.obtain((any Alpha).self, named: "room") }
     #expect(waiting?.cause == error?.cause)
     let outside = #expect(throws: UDILinkError.self) { try root.require((any Alpha).self, named: "room") }

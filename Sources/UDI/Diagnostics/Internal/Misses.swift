@@ -36,7 +36,8 @@ extension UDIContext {
   private func placeInside(_ missed: UDIExplanation) -> (UDIExplanation.Place, scopePath: [String])? {
     change { node, garbage in
       var found: (entry: Entry, node: Node)?
-      for node in node.andAncestors where node.fullPath != missed.fullPath {
+      for node in node.andAncestors {
+        if node.fullPath == missed.fullPath { return nil }
         found = found ?? node.allEntries.first { missed.isFor($0.key) && $0.isThere(&garbage) }.map { ($0, node) }
         guard let found, node.treeLocked.isScope else { continue }
         let finding = found.entry.sighted(&garbage).entry
