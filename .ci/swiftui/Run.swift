@@ -57,14 +57,14 @@ private struct Toolbar: View {
     weak var scope: UDIContext?
     var setUps = 0
     var shop: Host? = Host(
-      Toolbar().contextScope("Shop") {
+      Toolbar().contextScope("Shop", kind: "window") {
         (scope, setUps) = ($0, setUps + 1)
         $0.provide(Session("Shop"))
       }.environment(\.udiContext, root))
     await expect(shop!, shows: "Shop, Guest", after: 2)
     root.unbind(Session.self, named: "guest")
     await expect(shop!, shows: "Shop, nobody")
-    precondition(setUps == 1 && scope?.parent === root)
+    precondition(setUps == 1 && scope?.parent === root && scope?.scopeKind == "window")
     shop = nil
     precondition(scope == nil && root.children.isEmpty)
     print("The views show what comes and goes.")

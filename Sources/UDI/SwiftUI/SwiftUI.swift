@@ -11,7 +11,7 @@
 
   extension EnvironmentValues {
     /// The context from which the views here link: ``AppContext``, unless
-    /// ``SwiftUICore/View/contextScope(_:setUp:)`` has given them their own, or a view above has set another one.
+    /// ``SwiftUICore/View/contextScope(_:kind:setUp:)`` has given them their own, or a view above has set another one.
     public var udiContext: UDIContext {
       get { self[ContextKey.self] }
       set { self[ContextKey.self] = newValue }
@@ -33,21 +33,25 @@
     ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. After that, the tag never
     ///     changes. If the view moves to a context that already has a child with the scope's tag, the scope stays where
     ///     it was.
+    ///   - kind: The kind of the scope; by default the tag.
     ///   - setUp: Called once, when the scope is made, to bind and register the dependencies of the views.
     /// - Returns: The view in its scope.
-    public func contextScope(_ tag: String, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }) -> some View {
-      modifier(ContextScope(tag: tag, setUp: setUp))
+    public func contextScope(
+      _ tag: String, kind: String? = nil, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }
+    ) -> some View {
+      modifier(ContextScope(tag: tag, kind: kind, setUp: setUp))
     }
   }
 
   private struct ContextScope: ViewModifier {
     let tag: String
+    let kind: String?
     let setUp: @MainActor (UDIContext) -> Void
     @Environment(\.udiContext) private var parent
     @State private var owner = ContextScopeOwner()
 
     func body(content: Content) -> some View {
-      content.environment(\.udiContext, owner.context(tag, below: parent, setUp))
+      content.environment(\.udiContext, owner.context(for: self, below: parent))
     }
   }
 
@@ -61,7 +65,7 @@
 
     deinit { child?.removeFromParent() }
 
-    func context(_ tag: String, below parent: UDIContext, _ setUp: @MainActor (UDIContext) -> Void) -> UDIContext {
+    func context(for scope: ContextScope, below parent: UDIContext) -> UDIContext {
       // A scope that was closed together with its parent is of no use if the view has moved to a context that is open.
       if child?.isEnding == true, !parent.isEnding { child = nil }
       if let child {
@@ -69,12 +73,12 @@
         if child.parent != parent { try? parent.addChild(child) }
         return child
       }
-      let made = parent.makeNumberedScope(tag: tag, nil, nil, "contextScope")
+      let made = parent.makeNumberedScope(tag: scope.tag, scope.kind, nil, "contextScope")
       // A closed scope is not kept, so that the view gets a scope of its own if it moves to a context that is open.
       if made.isEnding { return made }
       child = made
       made.isBeingSetUp = true
-      setUp(made)
+      scope.setUp(made)
       made.isBeingSetUp = false
       return made
     }

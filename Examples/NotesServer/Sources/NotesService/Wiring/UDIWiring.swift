@@ -17,7 +17,7 @@ public struct UDIWiring: Wiring {
   public func withScope<Value: Sendable>(
     of request: RequestIdentity, logger: Logger, _ operation: (any RequestScope) async throws -> Value
   ) async throws -> Value {
-    try await root.withScope(tag: request.id) { context in
+    try await root.withScope(tag: request.id, kind: "request") { context in
       context.provide(request)
       context.provide(logger)
       return try await operation(UDIRequestScope(context: context))
