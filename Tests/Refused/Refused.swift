@@ -198,15 +198,15 @@ extension UDIKey<any Store> { static var store: Self { Self() } }
 
 // What a line "was" is the first line of the compiler's message when `onCreate:`, `onClose:` and `metadata:` were arguments
 // of the forms, and `register` and `provide` took keys, too. Where nothing is said, the message was the same, up to the name
-// of the form. "Unnamed" says that the first line does not name the mistake.
+// of the form.
 
 // swift-format-ignore
 nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
-  // 1. A wrong label. The first was: extra arguments at positions #2, #3 in call. The others are unnamed; the notes say:
-  // incorrect labels for candidate (have: '(_:name:_:)', expected: '(_:named:_:)')
+  // 1. A wrong label. The first was: extra arguments at positions #2, #3 in call. The others were: no exact matches in call
+  // to instance method 'register', and 'provide'
   context.register((any Store).self, scope: .context) { Disk() }  // refused: extraneous argument label 'scope:' in call
-  context.register((any Store).self, name: "main") { Disk() }  // refused: no exact matches in call to instance method 'register'
-  context.provide(Disk(), name: "main")  // refused: no exact matches in call to instance method 'provide'
+  context.register((any Store).self, name: "main") { Disk() }  // refused: the label of a name is `named:`
+  context.provide(Disk(), name: "main")  // refused: the label of a name is `named:`
 
   // 2. A missing `any`. It may be missing before a protocol without associated types.
   context.register(Catalogue.self) { Shelf() }  // warned: use of protocol 'Catalogue' as a type must be written 'any Catalogue'
@@ -243,11 +243,11 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
   context.register(Server.self) { try Server.open() }  // refused: 'async' call in a function that does not support concurrency
   context.register(Server.self) { try await Server.open() }.onClose { try $0.stop() }  // refused: expression is 'async' but is not marked with 'await'
 
-  // 10. A key of another type. The second is unnamed. Second and third were: cannot convert value of type 'Shelf' to closure
+  // 10. A key of another type, or where no key can be. Second and third were: cannot convert value of type 'Shelf' to closure
   // result type '(any Store)?'; argument type 'Shelf' does not conform to expected type 'Store'
   context.register(Shelf.self) { try $0.require(.store) }  // refused: cannot convert value of type 'any Store' to closure result type 'Shelf?'
-  context.register(.store) { Shelf() }  // refused: generic parameter 'Dependency' could not be inferred
-  context.provide(Shelf(), as: .store)  // refused: type 'Shelf.Type' has no member 'store'
+  context.register(.store) { Shelf() }  // refused: only lookups take keys: give the type and the name
+  context.provide(Shelf(), as: .store)  // refused: only lookups take keys: give the type and the name
 
   // 11. An unused result.
   context.register(Disk.self) { Disk() }.link()  // warned: result of call to 'link()' is unused
