@@ -14,6 +14,7 @@ nonisolated private final class Tea: Drink {
   init(leaves: Leaves) {}
   init(steeping leaves: Leaves) async {}
   init(from pot: Pot) {}
+  @MainActor init(pouringFrom pot: Pot) async {}
 }
 
 /// It is not `Sendable`.
@@ -21,6 +22,7 @@ nonisolated private class Pot {
   init() {}
   init(leaves: Leaves) {}
   init(warming leaves: Leaves) async {}
+  @MainActor init(steeping leaves: Leaves) async {}
 }
 
 nonisolated private final class Tally: Sendable {
@@ -94,10 +96,19 @@ nonisolated private final class Tally: Sendable {
     completeOnMainActor(context.register(named: 7, lifetime: .context) { (_, count: Int) async in Pot() })
     // A `Sendable` type, made from one that is not.
     completeOnMainActor(context.register((any Drink).self, using: Tea.init(from:)))
+    #if swift(>=6) || MAIN_ACTOR_BY_DEFAULT
+      completeOnMainActor(context.register(Pot.self, named: 8, using: Pot.init(steeping:)))
+      completeOnMainActor(context.register((any Drink).self, named: 9, using: Tea.init(pouringFrom:)))
+    #else
+      completeOnMainActor(context.register(named: 8) { context in try await Pot(steeping: context.require()) })
+      completeOnMainActor(
+        context.register((any Drink).self, named: 9) { context in try await Tea(pouringFrom: context.require()) })
+    #endif
     _ = try context.require(Pot.self)
-    for name in 2...5 { _ = try await context.obtain(Pot.self, named: UDIName(name)) }
+    for name in [2, 3, 4, 5, 8] { _ = try await context.obtain(Pot.self, named: UDIName(name)) }
     for name in 6...7 { _ = try await context.obtain(Pot.self, named: UDIName(name), with: 5) }
     _ = try await context.obtain((any Drink).self)
-    try await check(count: 10)
+    _ = try await context.obtain((any Drink).self, named: 9)
+    try await check(count: 12)
   }
 }
