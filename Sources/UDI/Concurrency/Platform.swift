@@ -15,6 +15,9 @@ func currentThread() -> UInt {
   #endif
 }
 
+/// Whether the library was built for debugging.
+var isDebugBuild: Bool { _isDebugAssertConfiguration() }
+
 /// Whether this is the process's first thread.
 var isFirstThread: Bool {
   #if canImport(Darwin)

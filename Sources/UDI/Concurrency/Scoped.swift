@@ -1,6 +1,7 @@
 /// A value that the whole process has, and that a task can replace during an operation.
 final class Scoped<Value: Sendable>: Sendable {
-  private let ofTask = TaskLocal<Value?>(wrappedValue: nil)
+  /// The value that a task has of its own.
+  let ofTask = TaskLocal<Value?>(wrappedValue: nil)
   private let lock = Lock()
   /// Guarded by `lock`.
   private nonisolated(unsafe) var ofProcess: Value
@@ -10,9 +11,6 @@ final class Scoped<Value: Sendable>: Sendable {
   /// The value for the current code: the task's, or that of the process if the task has none.
   var current: Value { ofTask.get() ?? process }
 
-  /// Whether the task has a value of its own.
-  var isSetByTask: Bool { ofTask.get() != nil }
-
   /// The value for all code whose task has none.
   var process: Value {
     get { lock.withLock { unsafe ofProcess } }
@@ -21,9 +19,7 @@ final class Scoped<Value: Sendable>: Sendable {
 
   /// Replaces the value of the process. Returns the old one, so that it is not released under the lock.
   func replaceProcess(with value: Value) -> Value {
-    var value = value
-    lock.withLock { unsafe swap(&ofProcess, &value) }
-    return value
+    lock.withLock { unsafe exchange(&ofProcess, with: value) }
   }
 
   // The standard library's `withValue` loses the type of an error that it rethrows. So the operation's outcome is

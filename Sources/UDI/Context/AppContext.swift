@@ -6,7 +6,7 @@
 public var AppContext: UDIContext { roots.current }
 
 /// Whether ``withAppContext(_:operation:)`` has set the current ``AppContext``.
-package var hasAppContextOfTask: Bool { roots.isSetByTask }
+package var hasAppContextOfTask: Bool { roots.ofTask.get() != nil }
 
 /// Runs an operation with the given context as ``AppContext``.
 ///

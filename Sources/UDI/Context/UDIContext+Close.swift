@@ -160,18 +160,11 @@ extension Node {
 
   /// Whether closing the context would close something, or wait for something. Call this under the tree lock.
   package var hasOpenEnds: Bool {
-    treeLocked.extras?.activities.isEmpty == false
-      || allProviders.contains { $0.closer?.unclosed.isEmpty == false || !$0.isAtRest }
-  }
-
-  /// Whether closing the context would close nothing and wait for nothing, and there are no children. Call this under
-  /// the tree lock.
-  var canEndAtOnce: Bool {
-    if treeLocked.state.isEnding || treeLocked.hasClosers || hasChildren { return false }
-    if treeLocked.extras?.activities.isEmpty == false { return false }
-    var isAtRest = true
-    treeLocked.providers.forEach { isAtRest = isAtRest && $0.provider.isAtRest }
-    return isAtRest
+    var isOpen = treeLocked.extras?.activities.isEmpty == false
+    treeLocked.providers.forEach {
+      isOpen = isOpen || $0.provider.closer?.unclosed.isEmpty == false || !$0.provider.isAtRest
+    }
+    return isOpen
   }
 }
 

@@ -49,10 +49,22 @@ extension UDIContext {
     return withNode { unsafe $0.attempt(key, as: wanted, search: search, into: memory) }
   }
 
+  /// Does the same for a request.
   @inline(never)
   func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     unsafe attempt(
       request.type, request.reach, named: request.name, search: request.search, into: memory.address)
+  }
+
+  /// Does the same if only a provider is an answer. If something else is found, or nothing, this leaves the lookup to
+  /// `locate` (`undecided`).
+  @inline(never)
+  func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    let key = TypeToken.inlined(request.type).keyID(named: request.name)
+    let wanted = WantedType(casting: request.reach)
+    let answer = withNode { unsafe $0.attempt(key, as: wanted, search: request.search, into: memory.address) }
+    if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
+    return .undecided
   }
 
   // MARK: - The end of a lookup whose answer has not been written to the memory
@@ -72,7 +84,7 @@ extension UDIContext {
   ) throws {
     do { try complete(answer, request, with: arguments, reports: !isRequired, for: asker, into: memory) } catch {
       if isRequired { throw explained(error, request) }
-      if UDIObserver.mayExist { tellMiss(of: request, isRequired: false, error) }
+      if UDIObserver.mayExist { request.tellMiss(from: fullPath, isRequired: false) }
     }
   }
 

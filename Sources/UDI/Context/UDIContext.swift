@@ -82,7 +82,9 @@ public final class UDIContext: Sendable {
     set {
       change { node, _ in
         node.lock.withLock { node.shared.search = newValue }
-        if node.treeLocked.isWatched { node.notifyWatchersOfSearch() }
+        for watcher in node.allWatchers where watcher.nodes.first == node && watcher.request.search == nil {
+          watcher.notify(of: .answer)
+        }
       }
     }
   }

@@ -3,7 +3,12 @@ extension UDILinkError {
   /// - Parameter site: The call that registered the dependency that could not be made. If it is nil, the explanation is
   ///   searched for the registration.
   init(_ explanation: UDIExplanation, site: UDICallSite? = nil) {
-    let provider = explanation.failedProvider
+    var provider = explanation.contexts.lazy.flatMap(\.findings).first { $0.isProvider && explanation.isAnswer($0) }
+    switch explanation.cause {
+    // In these cases, the lookup did not get as far as the provider, or there was none yet.
+    case .cameLater, .contextClosed: provider = nil
+    default: break
+    }
     let missing = Step(
       isProvider: false, typeName: explanation.typeName, name: explanation.name,
       fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)
@@ -24,13 +29,6 @@ extension UDILinkError {
   package func asked(asParameter position: Int) -> UDILinkError {
     UDILinkError(explanation: explanation, chain: chain, parameter: position)
   }
-
-  /// Returns the same error with the name of the property through which the object asked, if this name is known.
-  func asked(by property: String?) -> UDILinkError {
-    var error = self
-    if chain.count > 1, !chain[0].isProvider { error.chain[0].property = property }
-    return error
-  }
 }
 
 extension UDILinkError.Step {
@@ -44,17 +42,6 @@ extension UDILinkError {
   /// Whether there is no such dependency, so an optional parameter gets nil: the lookup found no provider, or the
   /// provider's factory returned nil. False if the provider could not give an instance for another reason.
   var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || chain[0].fileID == nil) }
-}
-
-extension UDIExplanation {
-  /// The provider that the lookup found but that could not give an instance.
-  fileprivate var failedProvider: UDIEntry? {
-    switch cause {
-    // In these cases, the lookup did not get as far as the provider, or there was none yet.
-    case .cameLater, .contextClosed: nil
-    default: contexts.lazy.flatMap(\.findings).first { $0.isProvider && isAnswer($0) }
-    }
-  }
 }
 
 extension Provider {

@@ -19,7 +19,8 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(type, .anywhere, named: name, search: search), with: repeat each arguments)
+    _origin.explanation(
+      LookupRequest(type, .anywhere, named: name, search: search), ArgumentPack(repeat each arguments).values)
   }
 
   // MARK: - For types that are not Sendable
@@ -29,24 +30,16 @@ extension UDILinking {
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     with arguments: repeat each Argument
   ) -> UDIExplanation {
-    _origin.explanation(of: LookupRequest(type, .mainActor, named: name, search: search), with: repeat each arguments)
+    _origin.explanation(
+      LookupRequest(type, .mainActor, named: name, search: search), ArgumentPack(repeat each arguments).values)
   }
 }
 
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  fileprivate func explanation<each Argument>(
-    of request: LookupRequest, with arguments: repeat each Argument
-  ) -> UDIExplanation {
-    var values: [Any] = []
-    repeat values.append(each arguments)
-    return explanation(request, values)
-  }
-
-  // Not generic, so that it is compiled once.
   @inline(never)
-  private func explanation(_ request: LookupRequest, _ arguments: [Any]) -> UDIExplanation {
+  fileprivate func explanation(_ request: LookupRequest, _ arguments: [Any]) -> UDIExplanation {
     switch self {
     case .context(let context): return context.explanation(of: request, with: arguments)
     case .object(let attachment, let owner):

@@ -30,11 +30,7 @@ import Synchronization
 /// three times as long. A lookup takes no longer than before if no object was attached to its context, and nothing was
 /// made for that context.
 public enum UDIRecording {
-  #if DEBUG
-    private static let flag = Atomic<Bool>(true)
-  #else
-    private static let flag = Atomic<Bool>(false)
-  #endif
+  private static let flag = Atomic<Bool>(isDebugBuild)
 
   /// Whether recording is on. Setting this to false also deletes all records.
   public static var isOn: Bool {

@@ -50,7 +50,7 @@ public struct UDIReporter: Sendable {
   package static var current: UDIReporter { scoped.current }
 
   /// The task's reporter; nil if it has none.
-  static var ofTask: UDIReporter? { scoped.isSetByTask ? scoped.current : nil }
+  static var ofTask: UDIReporter? { scoped.ofTask.get() }
 
   func report(_ kind: UDIMisuse.Kind, _ message: String, at site: UDICallSite) {
     report(UDIMisuse(kind: kind, message: message, fileID: site.fileID, line: site.line))
@@ -61,11 +61,7 @@ public struct UDIReporter: Sendable {
     Resolution.current.object.tell(.reporter) { body(misuse) }
   }
 
-  #if DEBUG
-    fileprivate static let scoped = Scoped(standardError)
-  #else
-    fileprivate static let scoped = Scoped(silent)
-  #endif
+  fileprivate static let scoped = Scoped(isDebugBuild ? standardError : silent)
 }
 
 /// Runs an operation, and reports misuse by the operation, and by the tasks that it starts, to the given reporter.

@@ -58,7 +58,7 @@ extension AuditNotice {
     AuditNotice(
       object: object, isNew: true, node: node, context: node.context, reach: entry.reach, entry: registered
     ).send(&garbage)
-    garbage.add(object, of: entry)
+    garbage.add(object, entry.reach)
   }
 
   /// Sends a notice of a binding, or of a provider that keeps something from the start, and tells `entered`. Called

@@ -15,7 +15,7 @@ extension UDIContext {
     line: UInt
   ) -> @Sendable () -> Void {
     let request = RegisterRequest(type, isSendable ? .anywhere : .mainActor, name, .unique, nil, nil, fileID, line)
-    let provider = Factory(request, giving: value)
+    let provider = Factory(request, nil, FactoryFunction { _ -> Dependency? in value })
     provider.shown = InstanceEntry(Instance(value), provider, isWeak: false)
     change { node, garbage in node.begin(provider, &garbage) }
     return { self.change { node, garbage in node.end(provider, &garbage) } }

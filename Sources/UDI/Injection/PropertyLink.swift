@@ -10,21 +10,19 @@ import Synchronization
 final class PropertyLink {
   /// What the declaration asks for.
   let request: LookupRequest
-  private let keeping: UDIKeeping
+  /// How the property keeps what it has looked up; nil for a required dependency.
+  private let keeping: UDIKeeping?
 
   /// Whether the property is filled when its object is attached.
-  private let isFilled: Bool
-  /// Guards `kept`, `form` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
+  private var isFilled: Bool { keeping == nil }
+  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
   /// while the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's
   /// own code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
-  /// What was looked up and is kept strongly, or a value that was set; in a box if it is no object. Nil if the property
-  /// keeps weakly.
-  private var kept: AnyObject?
+  /// What was looked up and is kept strongly, or a value that was set. Nil if the property keeps weakly.
+  private var kept: Instance?
   /// The same if the property keeps weakly. It needs no lock, because no property that is filled does.
-  private var weaklyKept: WeakEntry?
-  /// The form of what is kept.
-  private var form = StoredForm.none
+  private var weaklyKept: (() -> Instance?)?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
 
@@ -42,8 +40,7 @@ final class PropertyLink {
     at site: UDICallSite
   ) {
     request = LookupRequest(type, reach, named: name, search: search, at: site)
-    self.keeping = keeping ?? .strongly
-    isFilled = keeping == nil
+    self.keeping = keeping
     if isFilled, !Self.someAreRequired.load(ordering: .relaxed) { Self.someAreRequired.store(true, ordering: .relaxed) }
   }
 
@@ -81,19 +78,9 @@ final class PropertyLink {
     let now = attachment?.stamp ?? Self.pinned
     let memory = unsafe InstanceMemory(address: memory)
     if write(now, to: memory) { return }
-    let (type, reach, name) = (request.type, request.reach, request.name)
-    if isFilled, let attachment {
-      do { try look(attachment, of: owner, into: memory) } catch {
-        fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))")
-      }
-    } else if let attachment {
-      unsafe attachment._find(
-        type, reach, named: name, search: request.search, at: request.site, for: owner, into: memory.address)
-    } else {
-      let context = AppContext
-      unsafe context._find(
-        type, reach, named: name, search: request.search, at: request.site, for: context, into: memory.address)
-    }
+    do {
+      if let attachment { try look(attachment, for: owner, into: memory) } else { try look(AppContext, into: memory) }
+    } catch { fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))") }
     if keeping != .never { keep(memory, now) }
   }
 
@@ -108,7 +95,7 @@ final class PropertyLink {
         let (memory, now) = unsafe (InstanceMemory($0), attachment.stamp)
         if write(now, to: memory) { return }
         do {
-          try look(attachment, of: owner, into: memory)
+          try look(attachment, for: owner, into: memory)
           keep(memory, now)
         } catch {
           forget(before: now)
@@ -121,15 +108,24 @@ final class PropertyLink {
     _openExistential(request.type, do: fill)
   }
 
-  private func look(_ attachment: UDIAttachment, of owner: AnyObject, into memory: InstanceMemory) throws {
-    try unsafe attachment._findOrThrow(
-      request.type, request.reach, named: request.name, search: request.search, at: request.site, for: owner,
-      into: memory.address)
+  /// - Parameter owner: The object that has the property; nil to look in the context `finder`.
+  /// - Throws: If the dependency is required and there is none.
+  private func look(_ finder: some UDIFinder, for owner: AnyObject? = nil, into memory: InstanceMemory) throws {
+    let (type, reach, name, search, site) = (request.type, request.reach, request.name, request.search, request.site)
+    let (asker, memory) = unsafe (owner ?? finder, memory.address)
+    if isFilled {
+      try unsafe finder._findOrThrow(type, reach, named: name, search: search, at: site, for: asker, into: memory)
+    } else {
+      unsafe finder._find(type, reach, named: name, search: search, at: site, for: asker, into: memory)
+    }
   }
 
   private func describe(_ error: any Error, _ owner: AnyObject) -> String {
-    if let missing = error as? UDILinkError { return "\(missing.asked(by: name(in: owner)))" }
-    return "\(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)"
+    guard var missing = error as? UDILinkError else {
+      return "\(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)"
+    }
+    if missing.chain.count > 1, !missing.chain[0].isProvider { missing.chain[0].property = name(in: owner) }
+    return "\(missing)"
   }
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
@@ -146,17 +142,12 @@ final class PropertyLink {
   /// - Returns: Whether there was something to write.
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
     guard let present = withLockIfFilled({ present(now) }) else { return false }
-    if !present.form.isComplete { return memory.write(present, isExact: true, as: request.type) }
-    unsafe present.form.write(present.object, to: memory.address)
-    return true
+    return memory.write(present, isExact: true, as: request.type)
   }
 
   /// What is kept, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
   @inline(__always)
-  private func present(_ now: UInt) -> Instance? {
-    guard stamp >= now, let object = kept ?? weaklyKept?.object else { return nil }
-    return Instance(object: object, form: form, isBox: !form.isComplete && object is AnyBox)
-  }
+  private func present(_ now: UInt) -> Instance? { stamp >= now ? kept ?? weaklyKept?() : nil }
 
   // MARK: - Keeping
 
@@ -190,12 +181,11 @@ final class PropertyLink {
       fatalError("\(describeType(type(of: value.anyValue))) is not a class, so a property cannot keep it weakly")
     }
     // The old value is released when everything has been written, because its `deinit` might use the property.
-    let (known, old) = withLockIfFilled { () -> (Instance?, AnyObject?) in
+    let (known, old) = withLockIfFilled { () -> (Instance?, Instance?) in
       if unlessKept, let present = present(stamp) { return (present, nil) }
       let old = kept
       self.stamp = stamp
-      form = value?.form ?? .none
-      if keeping == .weakly { weaklyKept = value.map { WeakEntry($0.form) } } else { kept = value?.object }
+      if keeping == .weakly { weaklyKept = value?.weakly } else { kept = value }
       return (nil, old)
     }
     withExtendedLifetime((old, value)) {}

@@ -111,7 +111,7 @@ extension UDIRules {
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
   ) -> UDIRules {
     let actor = Isolation.ofRule(block.isolation, in: isolation).actor
-    let apply = ActorOwned(IsolatedFunction(block).isolationErased, by: actor)
+    let apply = ActorOwned(IsolatedFunction(function: block).isolationErased, by: actor)
     return add(isOnMainActor: actor != nil) {
       try? apply.value($0, $1)
       return true

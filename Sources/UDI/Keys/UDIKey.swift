@@ -53,9 +53,10 @@ public struct UDIKey<Dependency>: Hashable {
     (self.name, self.reach) = (name, reach)
   }
 
-  // Where a key was made makes no difference.
+  /// Whether two keys of one type have the same name. Where they were made makes no difference.
   public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
 
+  /// Hashes the name.
   public func hash(into hasher: inout Hasher) { name.hash(into: &hasher) }
 
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it

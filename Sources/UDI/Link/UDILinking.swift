@@ -85,35 +85,25 @@ extension UDIOrigin {
 
   @usableFromInline
   func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
-    context("linkAll", isRequired: nil, request)?.lookUpAll(request) ?? []
+    (try? context(for: "linkAll", isRequired: nil, request))?.lookUpAll(request) ?? []
   }
 }
 
 // MARK: - The context
 
 extension UDIOrigin {
-  /// The context where the lookup begins. If an object's context is gone, reports that and returns nil.
-  ///
-  /// - Parameter isRequired: As for `UDIAttachment.contextForLink`.
-  func context(_ verb: String, isRequired: Bool?, _ request: LookupRequest) -> UDIContext? {
+  /// The context where the lookup begins: see `UDIAttachment.context(for:isRequired:_:of:)`.
+  func context(for verb: String, isRequired: Bool?, _ request: LookupRequest) throws -> UDIContext? {
     switch self {
     case .context(let context): context
     case .object(let attachment, let owner):
-      attachment.contextForLink(verb, isRequired: isRequired, request, for: owner)
+      try attachment.context(for: verb, isRequired: isRequired, request, of: owner)
     }
   }
 
-  /// Does the same for a verb that throws. If an object's context is gone, also throws that as an error.
+  /// Does the same for a verb that throws.
   @inline(never)
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
-    switch self {
-    case .context(let context): return context
-    case .object(let attachment, _):
-      if let context = context(verb, isRequired: true, request) { return context }
-      throw seen(UDILinkError(attachment.explanationOfAbsence(request)), at: request.site)
-    }
+    try context(for: verb, isRequired: true, request)!
   }
-
-  /// The object that looks something up; nil if a context does.
-  var asker: AnyObject? { if case .object(_, let owner) = self { owner } else { nil } }
 }

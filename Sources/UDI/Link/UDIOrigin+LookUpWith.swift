@@ -37,50 +37,14 @@ extension UDIOrigin {
   func find(
     _ request: LookupRequest, with arguments: Arguments?, isRequired: Bool, into memory: UnsafeMutableRawPointer
   ) throws {
-    func find(in context: UDIContext, for asker: AnyObject?) throws {
-      let memory = unsafe InstanceMemory(address: memory)
-      let answer = context.attemptToMake(request, into: memory)
-      try context.finish(answer, request, with: arguments, isRequired: isRequired, for: asker, into: memory)
-    }
+    let memory = unsafe InstanceMemory(address: memory)
     // A context that looks something up is not retained ("argument" in `Benchmarks/instructions`).
     switch self {
-    case .context(let context): try find(in: context, for: nil)
+    case .context(let context):
+      let answer = context.attemptToMake(request, into: memory)
+      try context.finish(answer, request, with: arguments, isRequired: isRequired, for: nil, into: memory)
     case .object(let attachment, let owner):
-      let context: UDIContext? =
-        isRequired
-        ? try context(requiredFor: "require", request)
-        : attachment.contextForLink("link", isRequired: false, request, for: owner)
-      guard let context else { return }
-      do { try find(in: context, for: owner) } catch { throw seen(error, at: request.site) }
+      try attachment.find(request, with: arguments, isRequired: isRequired, for: owner, into: memory)
     }
-  }
-}
-
-extension UDIContext {
-  /// Looks up a dependency, with or without arguments, for callers that handle a failure themselves.
-  ///
-  /// - Throws: `ProviderFailure`, or the error that a factory throws.
-  func provided<Dependency>(_ request: LookupRequest, with arguments: Arguments?) throws -> Dependency {
-    var found: Dependency?
-    try unsafe withUnsafeMutablePointer(to: &found) {
-      let memory = unsafe InstanceMemory($0)
-      let answer = arguments == nil ? attempt(request, into: memory) : attemptToMake(request, into: memory)
-      try complete(answer, request, with: arguments, reports: false, into: memory)
-    }
-    guard let found else { throw ProviderFailure.nothing }
-    return found
-  }
-
-  /// Answers with the provider, if that is what the lookup finds, and otherwise leaves the lookup to `locate`
-  /// (`undecided`). Unlike `locate`, this takes only the locks of the nodes.
-  @inline(never)
-  func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    let key = TypeToken.inlined(request.type).keyID(named: request.name)
-    let answer = withNode { node in
-      unsafe node.attempt(
-        key, as: WantedType(casting: request.reach), search: request.search, into: memory.address)
-    }
-    if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
-    return .undecided
   }
 }

@@ -69,12 +69,10 @@ public final class UDIAttachment: Sendable {
   public init() { Self.strangers.add(1, ordering: .relaxed) }
 
   deinit {
-    if owner.load(ordering: .relaxed) == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
+    let address = owner.load(ordering: .relaxed)
+    if address == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
     if unsafe followers != nil { Tree.change { _ in stopFollowing() } }
-    guard let address else {
-      if UDIRecording.isOn { Tree.change { _ in UDIRecording.removeUses(of: self) } }
-      return
-    }
+    if address <= Self.classIsKnown, !UDIRecording.isOn { return }
     Tree.change { garbage in
       UDIRecording.removeUses(of: self)
       noteHolding(false)
@@ -99,9 +97,6 @@ extension UDIAttachment {
   /// is held: the reference that is returned might become the last one.
   package var heldContext: UDIContext? { lock.withLock { unsafe attached } }
 
-  /// The search that the attached context had when it was last stored here.
-  var lastSearch: UDISearch { lock.withLock { unsafe storedSearch } }
-
   /// The context that the object is attached to, and whether that context is gone or about to go. Under the tree lock,
   /// put the context into the garbage after use: the reference that is returned might have become the last one.
   @inline(never)
@@ -115,24 +110,27 @@ extension UDIAttachment {
 
   /// Does the same as `effectiveContext`. If the attached context is gone, also notifies the observer of the miss.
   ///
-  /// - Parameter isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for
-  ///   `linkAll`.
-  func contextForLink(
-    _ verb: String, isRequired: Bool?, _ request: LookupRequest, for owner: AnyObject
-  ) -> UDIContext? {
+  /// - Parameters:
+  ///   - verb: The verb; if nil, `require` or `link`.
+  ///   - isRequired: Whether the verb throws if it finds nothing; nil if finding nothing is no miss, as for `linkAll`.
+  /// - Throws: `UDILinkError` if the attached context is gone, and the verb throws.
+  func context(
+    for verb: String?, isRequired: Bool?, _ request: LookupRequest, of owner: AnyObject
+  ) throws -> UDIContext? {
     // Asking for the state at once saves a fifth of a hit of an object that is owned ("owned-object" in
     // `Benchmarks/instructions`).
     if let context = state.context { return context }
-    let context = effectiveContext(verb, owner, request.keyText, at: request.site)
-    if context == nil, UDIObserver.mayExist, let isRequired {
-      UDIObserver.tell { .missed(UDIEvent.Missed(request, path: [], isRequired: isRequired)) }
-    }
-    return context
+    let verb = verb ?? (isRequired == true ? "require" : "link")
+    if let context = effectiveContext(verb, owner, request.keyText, at: request.site) { return context }
+    if UDIObserver.mayExist, let isRequired { request.tellMiss(from: [], isRequired: isRequired) }
+    if isRequired != true { return nil }
+    throw UDIOrigin.object(self, owner).seen(UDILinkError(explanationOfAbsence(request)), at: request.site)
   }
 
   /// Explains a lookup that finds nothing because the attached context is gone.
   func explanationOfAbsence(_ request: LookupRequest) -> UDIExplanation {
-    UDIExplanation(request.type, named: request.name, search: request.search ?? lastSearch, cause: .contextGone)
+    let search = request.search ?? lock.withLock { unsafe storedSearch }
+    return UDIExplanation(request.type, named: request.name, search: search, cause: .contextGone)
   }
 
   /// Returns the effective context. If that is `AppContext`, because the object is attached to no context, reports this
@@ -148,23 +146,19 @@ extension UDIAttachment {
     let (context, isGone) = state
     if let context { return context }
     if isGone || UDIReporter.current.reportsUnattachedUse {
-      reportUse("The \(Swift.type(of: owner)) used \(verb) for \(what())", isGone: isGone, at: site)
+      let problem =
+        isGone
+        ? """
+        the context that it is attached to is gone: an object does not keep alive the context that owns it, or any \
+        context above that one. Keep the context as long as you use the objects that it owns.
+        """
+        : "is attached to no context, so AppContext served it. Attach it first: `attached(to:)`."
+      let message = spelled("The \(Swift.type(of: owner)) used \(verb) for \(what()), but \(problem)")
+      UDIReporter.current.report(isGone ? .contextGone : .unattached, message, at: site)
     }
     if isGone { return nil }
     rememberClass(of: owner)
     if UDIRecording.isOn { AppContext.recordLookups() }
     return AppContext
-  }
-
-  @inline(never)
-  private func reportUse(_ use: Message, isGone: Bool, at site: UDICallSite) {
-    let problem =
-      isGone
-      ? """
-      the context that it is attached to is gone: an object does not keep alive the context that owns it, or any \
-      context above that one. Keep the context as long as you use the objects that it owns.
-      """
-      : "is attached to no context, so AppContext served it. Attach it first: `attached(to:)`."
-    UDIReporter.current.report(isGone ? .contextGone : .unattached, spelled("\(use.text), but \(problem)"), at: site)
   }
 }

@@ -91,21 +91,28 @@ extension UDIAttachment {
   ) throws {
     if case .nothing = answer, !isRequired, !UDIObserver.mayExist { return }
     let request = LookupRequest(type, reach, named: name, search: search, at: site)
-    if context == nil {
-      context =
-        isRequired
-        ? try UDIOrigin.object(self, owner).context(requiredFor: "require", request)
-        : contextForLink("link", isRequired: false, request, for: owner)
-    }
-    guard let context else { return }
     let memory = unsafe InstanceMemory(address: memory)
-    // Perhaps the object holds no context strongly, and nothing has been looked up yet. So the lookup begins again.
+    try find(request, consume answer, in: consume context, isRequired: isRequired, for: owner, into: memory)
+  }
+
+  /// Does the same for a request, with or without arguments. If there is no answer yet, the lookup begins here.
+  ///
+  /// - Parameters:
+  ///   - context: The attached context, if the answer is `provided`.
+  @inline(__always)
+  func find(
+    _ request: LookupRequest, _ answer: consuming LookupAnswer = .undecided, in context: consuming UDIContext? = nil,
+    with arguments: Arguments? = nil, isRequired: Bool, for owner: AnyObject, into memory: InstanceMemory
+  ) throws {
+    if context == nil { context = try self.context(for: nil, isRequired: isRequired, request, of: owner) }
+    guard let context else { return }
     if case .undecided = answer {
-      answer = context.attempt(request, into: memory)
+      let mustMake = arguments != nil || request.isFresh
+      answer = mustMake ? context.attemptToMake(request, into: memory) : context.attempt(request, into: memory)
       if case .written = answer { return }
     }
     do {
-      try context.finish(answer, request, isRequired: isRequired, for: owner, into: memory)
+      try context.finish(answer, request, with: arguments, isRequired: isRequired, for: owner, into: memory)
     } catch { throw UDIOrigin.object(self, owner).seen(error, at: request.site) }
   }
 }

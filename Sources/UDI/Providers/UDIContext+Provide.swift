@@ -61,7 +61,7 @@ extension UDIContext {
   func provide<Dependency>(
     _ value: Dependency, _ request: borrowing RegisterRequest
   ) -> UDIRegistration<Dependency> {
-    let provider = Factory(request, giving: value)
+    let provider = Factory(request, nil, FactoryFunction { _ -> Dependency? in value })
     provider.isOfProvided = true
     add(provider, Instance(value))
     return UDIRegistration(entry: provider, askedReach: provider.reach)

@@ -38,19 +38,14 @@ extension UDIContext {
   @discardableResult
   public func unregister<Dependency>(_ type: Dependency.Type, named name: UDIName? = nil) -> Bool {
     let identity = TypeToken.of(type).key(named: name)
-    let done = change { node, garbage in
-      var done = false
+    defer { withExtendedLifetime(identity) {} }
+    return change { node, garbage in
       if node.treeLocked.state == .closing { return false }
-      if let binding = node.heldBinding(identity) {
-        binding.takeOut(&garbage)
-        done = true
-      }
-      guard let provider = node.provider(identity.id) else { return done }
-      node.unregister(provider, &garbage)
-      return true
+      let (binding, provider) = (node.heldBinding(identity), node.provider(identity.id))
+      binding?.takeOut(&garbage)
+      if let provider { node.unregister(provider, &garbage) }
+      return binding != nil || provider != nil
     }
-    withExtendedLifetime(identity) {}
-    return done
   }
 
   /// Releases the instances that this context's providers keep; those of other contexts stay, and so does what
@@ -79,6 +74,19 @@ extension UDIContext {
       for key in keys { node.notifyWatchersHereAndAbove(of: key) }
     }
   }
+
+  /// Makes a context in which nothing can be bound or registered. In it, and in every context that is made below it,
+  /// every attempt to bind or register is ignored. Each lookup is a miss, as long as nothing else is added to the tree.
+  ///
+  /// Use it in tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
+  /// runs without its dependencies.
+  ///
+  /// - Returns: The root of a new tree.
+  public static func makeInert() -> UDIContext {
+    let context = UDIContext(tag: "Inert")
+    context.change { node, _ in node.treeLocked.state = .inert }
+    return context
+  }
 }
 
 // MARK: - Modules
@@ -105,19 +113,4 @@ public protocol UDIModule {
   ///
   /// - Parameter context: The context to register in.
   func register(in context: UDIContext)
-}
-
-extension UDIContext {
-  /// Makes a context in which nothing can be bound or registered. In it, and in every context that is made below it,
-  /// every attempt to bind or register is ignored. Each lookup is a miss, as long as nothing else is added to the tree.
-  ///
-  /// Use it in tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
-  /// runs without its dependencies.
-  ///
-  /// - Returns: The root of a new tree.
-  public static func makeInert() -> UDIContext {
-    let context = UDIContext(tag: "Inert")
-    context.change { node, _ in node.treeLocked.state = .inert }
-    return context
-  }
 }

@@ -52,9 +52,12 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    return add(request, factory.isolation, wanted: ArgumentPack<repeat each Argument>.wanted) { context, given, _ in
-      try await factory(context, repeat each ArgumentPack<repeat each Argument>.read(given?.arguments).all)
-    }
+    let wanted = ArgumentPack<repeat each Argument>.wanted
+    return register(
+      AsyncFactory(request, factory.isolation, wanted: wanted) { context, given, _ in
+        let arguments = try ArgumentPack<repeat each Argument>.read(given?.arguments)
+        return Instance.wrapping(try await factory(context, repeat each arguments.all))
+      })
   }
 
   /// Registers an asynchronous factory that needs no context; see
@@ -81,7 +84,8 @@ extension UDIContext {
     @_inheritActorContext _ factory: @escaping @Sendable @isolated(any) () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    return add(request, factory.isolation, parameters: [], { _, _, _ in try await factory() })
+    return register(
+      AsyncFactory(request, factory.isolation, parameters: []) { _, _, _ in Instance.wrapping(try await factory()) })
   }
 
   /// Registers an asynchronous initialiser or function as a factory. Its parameters are looked up by their types; see
@@ -111,8 +115,7 @@ extension UDIContext {
     using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    return add(
-      request, make!.isolation, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make!))
+    return add(request, make!.isolation, lookingUpParametersOf: make!)
   }
 
   // An initialiser that runs on its caller's actor, as all asynchronous functions without an isolation do under
@@ -130,8 +133,7 @@ extension UDIContext {
     using make: (nonisolated(nonsending) @Sendable (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    return add(
-      request, nil, parameters: ArgumentPack<First, repeat each More>.types, lookingUpParameters(of: make!))
+    return add(request, nil, lookingUpParametersOf: make!)
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -147,9 +149,12 @@ extension UDIContext {
     line: UInt = #line, _ factory: @escaping @MainActor (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    return addOnMainActor(request, wanted: ArgumentPack<repeat each Argument>.wanted) { context, given, _ in
-      try await factory(context, repeat each ArgumentPack<repeat each Argument>.read(given?.arguments).all)
-    }
+    let wanted = ArgumentPack<repeat each Argument>.wanted
+    return register(
+      AsyncFactory(request, MainActor.shared, wanted: wanted) { @MainActor context, given, _ in
+        let arguments = try ArgumentPack<repeat each Argument>.read(given?.arguments)
+        return Instance.wrapping(try await factory(context, repeat each arguments.all))
+      })
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:)`` on the main
@@ -161,7 +166,10 @@ extension UDIContext {
     line: UInt = #line, _ factory: @escaping @MainActor () async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    return addOnMainActor(request, parameters: [], { _, _, _ in try await factory() })
+    return register(
+      AsyncFactory(request, MainActor.shared, parameters: []) { @MainActor _, _, _ in
+        Instance.wrapping(try await factory())
+      })
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for an
@@ -176,8 +184,7 @@ extension UDIContext {
     using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    let factory = lookingUpParameters(of: make!, request.site)
-    return addOnMainActor(request, parameters: ArgumentPack<First, repeat each More>.types, factory)
+    return addOnMainActor(request, lookingUpParametersOf: make!)
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:fileID:line:_:using:)`` on the main actor, for a type
@@ -192,72 +199,50 @@ extension UDIContext {
     using make: (@Sendable @isolated(any) (First, repeat each More) async throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
-    let factory = lookingUpParameters(of: make!, request.site)
-    return addOnMainActor(
-      request, parameters: ArgumentPack<First, repeat each More>.types, factory)
+    return addOnMainActor(request, lookingUpParametersOf: make!)
   }
 }
 
 // MARK: - From typed closures to a provider
 
 extension UDIContext {
+  /// Registers an initialiser whose parameters are obtained.
+  private func add<Dependency: Sendable, First: Sendable, each More: Sendable>(
+    _ request: borrowing RegisterRequest, _ actor: (any Actor)?,
+    lookingUpParametersOf make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
+  ) -> UDIRegistration<Dependency> {
+    let types = ArgumentPack<First, repeat each More>.types
+    return register(
+      AsyncFactory(request, actor, parameters: types, .anywhere) { _, _, obtained in
+        var rest = obtained[...]
+        let first = parameter(First.self, rest.removeFirst())
+        let more = (repeat parameter((each More).self, rest.removeFirst()))
+        return Instance.wrapping(try await make(first, repeat each more))
+      })
+  }
+
+  /// Does the same for an initialiser of the main actor.
+  ///
+  /// - Precondition: The initialiser belongs to the main actor.
   @MainActor
-  private func addOnMainActor<Dependency>(
-    _ request: borrowing RegisterRequest, wanted: (any AnyArgumentPack.Type)? = nil, parameters: [Any.Type]? = nil,
-    _ factory: @escaping @MainActor (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency?
+  private func addOnMainActor<Dependency, First, each More>(
+    _ request: borrowing RegisterRequest,
+    lookingUpParametersOf make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
   ) -> UDIRegistration<Dependency> {
-    let factory = ActorOwned(onMainActor: factory)
+    guard make.isolation === MainActor.shared else {
+      fatalError(
+        """
+        \(request.site.fileID):\(request.site.line): the asynchronous initialiser or function given here takes or \
+        makes something that is not Sendable and so stays on the main actor, but it does not run there. Write \
+        `@MainActor` before it.
+        """)
+    }
+    let (make, types) = (MainActorFunction(make), ArgumentPack<First, repeat each More>.types)
     return register(
-      AsyncFactory(
-        request, isolation: .mainActor, wanted: wanted, parameters: parameters,
-        reachOfParameters: parameters?.isEmpty == false ? .mainActor : nil
-      ) { @MainActor in Instance.wrapping(try await factory.value($0, $1, $2)) })
-  }
-
-  private func add<Dependency: Sendable>(
-    _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
-    parameters: [Any.Type]? = nil,
-    _ make: @escaping @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency?
-  ) -> UDIRegistration<Dependency> {
-    let make = ActorOwned(make, by: actor)
-    return register(
-      AsyncFactory(
-        request, isolation: Isolation.of(actor, in: nil, at: request.site), wanted: wanted, parameters: parameters,
-        reachOfParameters: parameters?.isEmpty == false ? .anywhere : nil
-      ) { Instance.wrapping(try await make.value($0, $1, $2)) })
-  }
-}
-
-/// Returns a factory that obtains the parameters of an initialiser and calls it.
-private func lookingUpParameters<Dependency: Sendable, First: Sendable, each More: Sendable>(
-  of make: @escaping @concurrent @Sendable (First, repeat each More) async throws -> Dependency
-) -> @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency? {
-  { _, _, obtained in
-    var rest = obtained[...]
-    let first = parameter(First.self, rest.removeFirst())
-    let more = (repeat parameter((each More).self, rest.removeFirst()))
-    return try await make(first, repeat each more)
-  }
-}
-
-/// Returns a factory that obtains the parameters of a main-actor initialiser and calls it.
-///
-/// - Precondition: The initialiser belongs to the main actor.
-@MainActor
-private func lookingUpParameters<Dependency, First, each More>(
-  of make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency, _ site: UDICallSite
-) -> @MainActor (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Dependency? {
-  guard make.isolation === MainActor.shared else {
-    fatalError(
-      """
-      \(site.fileID):\(site.line): the asynchronous initialiser or function given here takes or makes something that \
-      is not Sendable and so stays on the main actor, but it does not run there. Write `@MainActor` before it.
-      """)
-  }
-  let make = MainActorFunction(make)
-  return { _, _, obtained in
-    var rest = obtained[...]
-    let first = parameter(First.self, rest.removeFirst())
-    return try await make.call(first, (repeat parameter((each More).self, rest.removeFirst())))
+      AsyncFactory(request, MainActor.shared, parameters: types, .mainActor) { @MainActor _, _, obtained in
+        var rest = obtained[...]
+        let first = parameter(First.self, rest.removeFirst())
+        return Instance.wrapping(try await make.call(first, (repeat parameter((each More).self, rest.removeFirst()))))
+      })
   }
 }

@@ -73,7 +73,7 @@ extension UDIContext {
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
     let function = FactoryFunction(lookingUpParametersOf: make!, .mainActor)
-    return register(Factory(request, parameters: .mainActor, make!.isolation, function))
+    return register(Factory(request, make!.isolation, function))
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for a
@@ -118,7 +118,7 @@ extension FactoryFunction {
     lookingUpParametersOf make: @escaping @isolated(any) (First, repeat each More) throws -> Dependency,
     _ reach: UDIReach
   ) {
-    let make = IsolatedFunction(make).isolationErased
+    let make = IsolatedFunction(function: make).isolationErased
     self.init { (context: UDIContext) throws -> Dependency? in
       var position = 0
       let thread = Resolution.current
@@ -204,9 +204,15 @@ extension Optional: AnyOptional {
   static func wrap(_ instance: Instance?) -> Wrapped? { instance?.value(as: Wrapped.self, isExact: true) }
   static func find(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
     let request = LookupRequest(Wrapped.self, reach)
-    do { return try context.provided(request, with: nil) } catch ProviderFailure.nothing, ProviderFailure.returnedNil {
-      return nil
+    var found: Wrapped?
+    do {
+      try unsafe withUnsafeMutablePointer(to: &found) {
+        let memory = unsafe InstanceMemory($0)
+        try context.complete(context.attempt(request, into: memory), request, reports: false, into: memory)
+      }
+    } catch ProviderFailure.nothing, ProviderFailure.returnedNil {
     } catch { throw context.explained(error, request) }
+    return found
   }
   var wrappedValue: Any? { self }
 }

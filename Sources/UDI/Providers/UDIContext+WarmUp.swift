@@ -25,7 +25,9 @@ extension UDIContext {
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
   public func warmUp() async throws {
-    beginPutOffOperations()
+    for provider in ([self] + descendants).flatMap(\.providers) where provider.runsInstances {
+      if Tree.change({ _ in provider.closer?.hasPutOffOperations == true }) { provider.beginOperations() }
+    }
     try Self.end(with: await failuresToMake(areAliases: false, isOwned: true))
   }
 
@@ -132,11 +134,6 @@ extension UDIContext {
       }
     }
     return groups
-  }
-
-  @inline(never)
-  private func beginPutOffOperations() {
-    for context in [self] + descendants { for provider in context.providers { provider.beginPutOffOperations() } }
   }
 
   private static func end(with failures: [UDIFailure]) throws {

@@ -81,8 +81,6 @@ public struct UDILifetime: Sendable {
   }
 
   package var name: String { kind.name }
-  var sharing: Sharing { kind.sharing }
-  var makeStorage: (@Sendable () -> any UDIStorage)? { kind.makeStorage }
 
   /// Each link makes a new instance. The factory is given the context that asked.
   public static let unique = UDILifetime(Kind("unique", .unique))

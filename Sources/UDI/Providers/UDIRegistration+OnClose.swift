@@ -55,8 +55,21 @@ extension UDIRegistration {
   /// - Returns: What keeps them.
   func changeClosers(_ verb: String, at site: UDICallSite, _ change: (Closer) -> Void) -> [Provider] {
     guard let provider = provider(for: verb, at: site) else { return [] }
-    provider.checkOwnership(verb, at: site)
-    return provider.changeClosers(verb, change)
+    // A provider that was not registered, because something else was to stay, has no lifetime yet.
+    if !provider.owns, provider.id != 0 {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): `\(verb)` was called on \(describeType(provider.key.type.text)), but under the \
+        lifetime "\(provider.lifetime.name)" the context does not own the instances, so it cannot close them. Name a \
+        lifetime under which the context keeps them, for example `.context` or `.scope`; or close each instance where \
+        it is used.
+        """)
+    }
+    return Tree.change { garbage in
+      let keepers = provider.openKeepers(verb, &garbage) ?? []
+      for keeper in keepers { keeper.changeCloser(change, &garbage) }
+      return keepers
+    }
   }
 
   /// The provider that makes the instances; nil if the caller may not use them, which has been reported.
@@ -71,15 +84,7 @@ extension UDIRegistration {
 }
 
 extension Provider {
-  fileprivate final func changeClosers(_ verb: String, _ change: (Closer) -> Void) -> [Provider] {
-    Tree.change { garbage in
-      let keepers = openKeepers(verb, &garbage) ?? []
-      for keeper in keepers { keeper.changeCloser(change, &garbage) }
-      return keepers
-    }
-  }
-
-  private final func changeCloser(_ change: (Closer) -> Void, _ garbage: inout Garbage) {
+  fileprivate final func changeCloser(_ change: (Closer) -> Void, _ garbage: inout Garbage) {
     let isNew = closer == nil
     let closer = closer ?? Closer()
     if let old = closer.operation { garbage.add(old) }

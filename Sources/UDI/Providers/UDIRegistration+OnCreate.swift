@@ -55,7 +55,9 @@ extension UDIRegistration {
     guard let provider = entry as? Provider else {
       fatalError("`metadata` was called on a binding, \(entry.key.description). `bind` takes metadata itself.")
     }
-    provider.setMetadata(value)
+    // The old value is released after the lock.
+    var old: (any Sendable)? = value
+    Tree.change { _ in swap(&provider.ensureExtras().metadata, &old) }
     return self
   }
 
@@ -66,7 +68,7 @@ extension UDIRegistration {
     // A synchronous factory and the closure are called in the same place.
     let factory = provider.isAsynchronous ? nil : provider.isolation.actor
     let isolation = Isolation.of(isolation.actor, factory, in: nil, at: site)
-    let plain = IsolatedFunction(created).isolationErased
+    let plain = IsolatedFunction(function: created).isolationErased
     let function = { (context: UDIContext, instance: Instance) -> Void in
       if let dependency = instance.value(as: Dependency.self, isExact: false) { try? plain(context, dependency) }
     }

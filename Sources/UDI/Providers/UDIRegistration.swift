@@ -211,14 +211,6 @@ extension UDIRegistration where Dependency: Sendable {
   nonisolated(nonsending) public func obtain() async throws -> Dependency { try await obtain(.anywhere) }
 }
 
-extension Entry {
-  nonisolated(nonsending) fileprivate func obtain(_ request: LookupRequest) async throws -> Instance {
-    let context = Tree.change { _ in node?.context }
-    if let context, let made = try await Demand(context: context, request: request).obtain(entry: self) { return made }
-    throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
-  }
-}
-
 extension UDIRegistration {
   /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
   ///
@@ -235,8 +227,11 @@ extension UDIRegistration {
   nonisolated(nonsending) private func obtain(_ reach: UDIReach) async throws -> Dependency {
     if !(entry is Provider), let bound = give(reach) { return bound }
     let request = LookupRequest(Dependency.self, reach, named: entry.key.name, search: .local)
+    guard let context, let made = try await Demand(context: context, request: request).obtain(entry: entry) else {
+      throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
+    }
     // It is of exactly this type.
-    return try await unsafe entry.obtain(request).value(as: Dependency.self).unsafelyUnwrapped
+    return unsafe made.value(as: Dependency.self).unsafelyUnwrapped
   }
 
   private func give(_ reach: UDIReach) -> Dependency? {

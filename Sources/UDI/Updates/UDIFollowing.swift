@@ -15,22 +15,18 @@ extension Consumer {
   ///     released, the waiting ends.
   ///   - stamp: The attachment's `stamp` before the context for the lookup was found.
   ///   - actor: Where the task waits and looks, and where `step` is called.
-  ///   - looksOnlyIfInDoubt: As for `Watcher.next`.
+  ///   - isLazy: As for `Watcher.next`.
   ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
   func follow(
-    for attachment: UDIAttachment?, since stamp: UInt, on actor: (any Actor)?, looksOnlyIfInDoubt: Bool = false,
+    for attachment: UDIAttachment?, since stamp: UInt, on actor: (any Actor)?, looksOnlyIfInDoubt isLazy: Bool = false,
     _ step: @escaping ([Watcher.Found]?) -> Bool
   ) {
     attachment?.add(watcher, since: stamp)
     // What the closure captures is released on its actor.
     let step = ActorOwned(step, by: actor)
-    Task.detached { await self.run(on: actor, looksOnlyIfInDoubt, step) }
-  }
-
-  private func run(
-    on actor: isolated (any Actor)?, _ looksOnlyIfInDoubt: Bool, _ step: ActorOwned<([Watcher.Found]?) -> Bool>
-  ) async {
-    while case let found = await watcher.next(looksOnlyIfInDoubt: looksOnlyIfInDoubt), step.value(found), found != nil {
+    @Sendable func run(on actor: isolated (any Actor)?) async {
+      while case let found = await watcher.next(looksOnlyIfInDoubt: isLazy), step.value(found), found != nil {}
     }
+    Task.detached { await run(on: actor) }
   }
 }

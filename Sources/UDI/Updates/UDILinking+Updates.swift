@@ -117,7 +117,7 @@ extension UDILinking {
 extension UDIOrigin {
   /// What begins to watch on behalf of one consumer. It does not keep the context alive, so a stored sequence does not.
   fileprivate func watch(_ request: LookupRequest, findsAll: Bool = false) -> @Sendable () -> Consumer {
-    let context = context("updates", isRequired: nil, request)
+    let context = try? context(for: "updates", isRequired: nil, request)
     return { [weak context] in Consumer(context, request, findsAll: findsAll) }
   }
 
@@ -129,9 +129,15 @@ extension UDIOrigin {
       return found
     }
     let consumer = Consumer(context, request)
-    let timer = limit.map { consumer.watcher.expire(after: $0, clock) }
+    let watcher = consumer.watcher
+    let timer = limit.map { limit in
+      Task {
+        if limit > .zero { try? await clock.sleep(for: limit) }
+        Tree.change { _ in watcher.stop() }
+      }
+    }
     var found: Dependency?
-    while found == nil, let next = await consumer.watcher.next() { found = Watcher.first(next) }
+    while found == nil, let next = await watcher.next() { found = Watcher.first(next) }
     timer?.cancel()
     if let found { return found }
     try Task.checkCancellation()

@@ -85,9 +85,7 @@ extension UDIOrigin {
       guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
       return { try await operation(first, repeat each others) }
     }
-    guard let result = try await availability.run() as? Result else {
-      preconditionFailure("this is what the operation returned")
-    }
-    return result
+    // This is what the operation has returned.
+    return try await availability.run() as! Result
   }
 }

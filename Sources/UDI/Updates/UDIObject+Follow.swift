@@ -37,7 +37,7 @@ extension UDIObject where Self: Sendable {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
     let actor = Isolation.of(body.isolation, in: isolation, at: request.site).actor
     return begin(
-      request, on: actor, isHere: actor == nil || actor === isolation, IsolatedFunction(body).isolationErased)
+      request, on: actor, isHere: actor == nil || actor === isolation, IsolatedFunction(function: body).isolationErased)
   }
 }
 
@@ -77,7 +77,7 @@ extension UDIObject {
     UDIReach.mainActor.assertIsolation(type)
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
     let actor = Isolation.onMainActor(body.isolation, at: request.site).actor
-    return begin(request, on: actor, isHere: true, IsolatedFunction(body).isolationErased)
+    return begin(request, on: actor, isHere: true, IsolatedFunction(function: body).isolationErased)
   }
 
   private func begin<Dependency>(

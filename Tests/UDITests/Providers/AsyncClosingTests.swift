@@ -44,9 +44,9 @@ import Testing
     for _ in 0..<100 { await Task.yield() }
     creation.start {
       defer { journal.add("begun") }
-      do { try creation.beginFactory() } catch { return .failed(error) }
+      do { try creation.beginFactory() } catch { return .failure(error) }
       journal.add("made")
-      return .made(OwnedInstance(Instance(Plain()), .anywhere))
+      return .success(OwnedInstance(Instance(Plain()), .anywhere))
     }
     await waiting.value
     #expect(journal.all == ["begun", "ended"])

@@ -3,7 +3,7 @@
 /// The state of the consumers whose lookups begin in a context.
 extension UDIContext {
   /// Whether all consumers have seen every change and are waiting for the next one.
-  var consumersAreWaiting: Bool { ownWatchers.allSatisfy { watcher in Tree.change { _ in watcher.isAwaited } } }
+  var consumersAreWaiting: Bool { ownWatchers.allSatisfy { watcher in Tree.change { _ in watcher.changes.isWanted } } }
 
   /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.
   var nodeCountsOfWatchers: [Int] {

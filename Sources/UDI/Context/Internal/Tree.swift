@@ -29,7 +29,7 @@ import Synchronization
 ///
 /// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
 /// `Activity`: the making of an instance, by a thread or by a task (`Creation`), a run of `close()` (`Closing`), and a
-/// part of a making on its actor (`AsyncCreation.visit`). A thread or a task that wants the result first joins the
+/// part of a making on its actor (`Factory.takeOrWait`). A thread or a task that wants the result first joins the
 /// waiters of the activity, under the tree lock, unless it would then wait for itself: the activities know who waits
 /// for whom, so that a circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is
 /// suspended, with no lock held. Continuations are resumed, and tasks started and cancelled, while no lock is held. A
@@ -136,7 +136,7 @@ package enum Tree {
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
   static var isLooking: Bool {
-    unsafe Watcher.count > 0 && Resolution.present?.read { $0.isLooking } ?? false
+    unsafe Watcher.count > 0 && Resolution.present?.read { unsafe $0.isLooking } ?? false
   }
 }
 
@@ -167,9 +167,6 @@ package struct Garbage: ~Copyable {
     if mainActorObjects == nil { mainActorObjects = [] }
     mainActorObjects?.append(object)
   }
-
-  /// Does the same as `add(_:_:)` for the object of an entry.
-  mutating func add(_ object: consuming AnyObject, of entry: Entry) { add(object, entry.reach) }
 
   // This method is always inlined, so that the compiler can leave it out of changes that drop nothing.
   @inline(__always)

@@ -14,7 +14,7 @@ extension UDIContext {
   /// cancelled. Returns any error but a `ProviderFailure` unchanged: for example, one that a factory has thrown.
   @inline(never)
   func explained(_ error: any Error, _ request: LookupRequest) -> any Error {
-    if UDIObserver.mayExist, !(error is CancellationError) { tellMiss(of: request, isRequired: true, error) }
+    if UDIObserver.mayExist, !(error is CancellationError) { request.tellMiss(from: fullPath, isRequired: true) }
     guard let failure = error as? ProviderFailure else { return blamingLifetime(error) }
     return linkError(failure, request)
   }
@@ -23,28 +23,22 @@ extension UDIContext {
   /// has, because it was given a context outside, the error says so.
   @inline(never)
   private func blamingLifetime(_ error: any Error) -> any Error {
-    guard var missing = error as? UDILinkError, missing.explanation.isInFactory, missing.chain.last?.fileID == nil,
-      let (place, scope) = placeInside(missing.explanation)
+    guard var missing = error as? UDILinkError, missing.explanation.isInFactory, missing.chain.last?.fileID == nil
     else { return error }
-    missing.explanation.cause = .inScope(place, scopePath: scope)
-    return missing
-  }
-
-  /// The nearest place that has what a lookup has missed, in a scope around this context that is below the context
-  /// where the lookup began; and the path of that scope.
-  @inline(never)
-  private func placeInside(_ missed: UDIExplanation) -> (UDIExplanation.Place, scopePath: [String])? {
     change { node, garbage in
+      let missed = missing.explanation
       var found: (entry: Entry, node: Node)?
+      // The scope is below the context where the lookup began, and has the nearest place.
       for node in node.andAncestors {
-        if node.fullPath == missed.fullPath { return nil }
+        if node.fullPath == missed.fullPath { return }
         found = found ?? node.allEntries.first { missed.isFor($0.key) && $0.isThere(&garbage) }.map { ($0, node) }
         guard let found, node.treeLocked.isScope else { continue }
         let finding = found.entry.sighted(&garbage).entry
-        return (.init(fullPath: found.node.fullPath, finding: finding), node.fullPath)
+        let place = UDIExplanation.Place(fullPath: found.node.fullPath, finding: finding)
+        return missing.explanation.cause = .inScope(place, scopePath: node.fullPath)
       }
-      return nil
     }
+    return missing
   }
 
   /// Returns the error that explains a failure.
@@ -68,11 +62,17 @@ extension UDIContext {
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
     // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`.
-    case _ where error.isOnlyHere && Resolution.current.read(\.isLooking): return
+    case _ where error.isOnlyHere && Resolution.current.read({ unsafe $0.isLooking }): return
     // What a followed property asks for may come later.
     case _ where error.needsObtain && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
-      let brief = (error as? ProviderFailure).map { briefError($0, request, entry.key.name, at: entry.site) }
+      let brief = (error as? ProviderFailure).map { failure in
+        // It does not say where the lookup looked.
+        let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
+        let cause = failure.cause ?? .notRegistered
+        let explanation = UDIExplanation(request.type, named: entry.key.name, search: direction, cause: cause)
+        return UDILinkError(explanation, site: entry.site)
+      }
       let failure = brief ?? blamingLifetime(error) as? UDILinkError
       guard let missing = failure?.seen(by: asker, at: request.site) else { return }
       // A closure that runs for `obtain` fails instead.
@@ -83,18 +83,6 @@ extension UDIContext {
       message = spelled("The factory of \(entry.key.description)\(caller) threw: \(error)")
     }
     UDIReporter.current.report(.notMade, message, at: entry.site)
-  }
-
-  /// Returns an error that gives the cause, and does not say where the lookup looked.
-  ///
-  /// - Parameter site: Where the provider that has failed is registered.
-  @inline(never) private func briefError(
-    _ failure: ProviderFailure, _ request: LookupRequest, _ name: UDIName?, at site: UDICallSite
-  ) -> UDILinkError {
-    let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
-    let cause = failure.cause ?? .notRegistered
-    let explanation = UDIExplanation(request.type, named: name, search: direction, cause: cause)
-    return UDILinkError(explanation, site: site)
   }
 }
 
@@ -138,14 +126,6 @@ extension Error {
 
   /// Whether the error says that only another actor, or a task that waits, can make the missing dependency.
   var isOnlyHere: Bool { if case .isolatedElsewhere = reason { true } else { needsObtain } }
-}
-
-extension Error {
-  /// The key of the dependency that only another actor, or a task that waits, can make; nil for any other error.
-  var missingOnlyHere: String? {
-    guard isOnlyHere, let missing = (self as? UDILinkError)?.chain.last else { return nil }
-    return describeKey(missing.typeName, missing.name)
-  }
 }
 
 extension Provider {

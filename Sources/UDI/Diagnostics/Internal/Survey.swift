@@ -43,23 +43,19 @@ final class Survey {
       return answer != nil || explanation.isAbridged || node.hadKey(key.id) ? () : nil
     }
     if limit == .max { noteDependents(from: first) }
-    enterScope(around: first)
+    // What keeps the instances for the nearest scope answers for a provider with the lifetime `.scope`.
+    if let provider = answer?.source as? Provider, provider.sharing == .scope {
+      let (scope, cause) = provider.owner(around: first)
+      if let scope, let keeper = scope.keeper(of: provider.maker) {
+        answer = found(keeper, at: scope)
+      } else {
+        obstacle = cause
+      }
+    }
     if answer != nil { return }
     if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
     if let path = first.endingPath { explanation.cause = .contextClosed(fullPath: path) }
     findOutside(from: first, limit: limit)
-  }
-
-  /// If the answer is a provider with the lifetime `.scope`, replaces it by what keeps the instances for the
-  /// nearest scope.
-  private func enterScope(around first: Node) {
-    guard let provider = answer?.source as? Provider, provider.sharing == .scope else { return }
-    let (scope, cause) = provider.owner(around: first)
-    if let scope, let keeper = scope.keeper(of: provider.maker) {
-      answer = found(keeper, at: scope)
-    } else {
-      obstacle = cause
-    }
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.
@@ -147,14 +143,12 @@ final class Survey {
     var visited: Node?
     for node in first.andAncestors {
       if node != first || !explanation.search.looks.below, let place = nearestPlace(below: node) {
-        (explanation.nearestOutside, outside) = (place, .outOfReach(place))
-        return
+        return (explanation.nearestOutside, outside) = (place, .outOfReach(place))
       }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let scope = nodes.next()?.node {
         guard scope != node, scope.treeLocked.isScope, let place = nearestPlace(below: scope) else { continue }
-        (explanation.nearestOutside, outside) = (place, .inScope(place, scopePath: scope.fullPath))
-        return
+        return (explanation.nearestOutside, outside) = (place, .inScope(place, scopePath: scope.fullPath))
       }
       rest = nodes.rest
       visited = node

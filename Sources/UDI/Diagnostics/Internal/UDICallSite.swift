@@ -24,11 +24,7 @@ public struct UDICallSite: Sendable {
     return site
   }
 
-  /// Whether both are the same line of the program.
-  // A file's name is one constant of the program.
-  static func == (left: Self, right: Self) -> Bool {
-    unsafe left.start == right.start && left.lineNumber == right.lineNumber
-  }
-  /// A hash of the file and the line.
+  /// A hash of the file and the line. A file's name is one constant of the program, so different lines have different
+  /// hashes, unless the constants are gigabytes apart.
   var hash: UInt64 { scrambledID(UInt64(UInt(bitPattern: unsafe start)) ^ (UInt64(lineNumber) << 32)) }
 }

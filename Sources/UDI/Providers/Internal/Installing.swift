@@ -69,7 +69,7 @@ extension UDIContext {
     module.register(in: self)
     change { _, garbage in
       guard let creation = new.creation.take() else { return }
-      creation.end(.undecided)
+      creation.end(.success(nil))
       garbage.add(creation)
       if let lifetime = new.defaultLifetime.take() { garbage.add(lifetime.kind) }
     }
@@ -119,7 +119,6 @@ extension Node {
 
   /// The module that this thread is installing, the innermost one.
   private var installedHere: InstalledModule? {
-    guard let modules = treeLocked.extras?.modules, !modules.isEmpty else { return nil }
-    return modules.last { $0.creation?.isOfThisThread == true }
+    treeLocked.extras?.modules.last { $0.creation?.isOfThisThread == true }
   }
 }

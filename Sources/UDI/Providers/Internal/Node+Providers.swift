@@ -10,7 +10,7 @@ extension Node {
     if AuditNotice.isEnteringNoted { AuditNotice.noteEntering(provider, self, &garbage) }
     if treeLocked.bindings.heldCount > 0, let binding = heldBinding(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
-      if let object = binding.object { garbage.add(object, of: binding) } else { binding.withdraw(&garbage) }
+      if let object = binding.object { garbage.add(object, binding.reach) } else { binding.withdraw(&garbage) }
     }
     let found = treeLocked.providers.find(provider.keyID)
     let old = found?.element.provider
@@ -36,7 +36,7 @@ extension Node {
   /// Reports that a provider replaces another one that was registered at a different line, once for each such pair; but
   /// each time to a task's own reporter, because each test has to learn of it.
   private func reportReplaced(_ old: Provider, by new: Provider, _ garbage: inout Garbage) {
-    if old is Alias || new is Alias || old.site == new.site { return }
+    if old is Alias || new is Alias || old.site.hash == new.site.hash { return }
     let pair = new.site.hash ^ (old.site.hash &* 3)
     guard unsafe UDIReporter.ofTask != nil || Self.reportedPairs[pair] == nil else { return }
     unsafe Self.reportedPairs[pair] = new.key
@@ -73,7 +73,7 @@ extension Node {
   func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
     if provider(key.id) != nil { return true }
     guard let binding = heldBinding(key), let object = binding.object else { return false }
-    garbage.add(object, of: binding)
+    garbage.add(object, binding.reach)
     return true
   }
 
@@ -107,6 +107,11 @@ extension Node {
       element.provider.extras?.aliases = []
     }
   }
+
+  /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this
+  /// is not known before everything has been made: what was registered above might have a closer. Call this under the
+  /// tree lock.
+  var closesInOrder: Bool { treeLocked.hasClosers || treeLocked.isScope }
 
   /// Whether anything besides the context holds a provider, for example through a `UDIRegistration`.
   var hasProvidersHeldElsewhere: Bool {

@@ -43,11 +43,17 @@ final class Availability: @unchecked Sendable {
   /// - Throws: What the operation throws when it ends by itself; `CancellationError`; or `UDILinkError`, if the context
   ///   is closed or gone.
   nonisolated(nonsending) func run() async throws -> any Sendable {
-    let outcome = await withTaskGroup(of: Void.self) { group in
+    let outcome = await withTaskGroup(of: Void.self) { group -> Result<any Sendable, any Error>? in
       for index in requests.indices { group.addTask { await self.follow(index) } }
-      let outcome = await runAgainAndAgain()
-      group.cancelAll()
-      return outcome
+      defer { group.cancelAll() }
+      var last = -1
+      while let (now, found, outcome) = await state(after: last) {
+        if let outcome { return outcome }
+        last = now
+        // The operation, and with it what it holds, is released before the next one begins.
+        if let operation = begin(with: found, after: now) { await run(operation, after: now) }
+      }
+      return nil
     }
     guard let outcome else { throw CancellationError() }
     do { return try outcome.get() } catch ProviderFailure.nothing {
@@ -81,18 +87,6 @@ final class Availability: @unchecked Sendable {
     let kind = Tree.change { _ in provider?.sharing == .scope ? .owned : provider?.shown?.kind ?? found.entry.kind }
     guard !instance.isBox, kind == .owned || kind == .binding && !found.entry.comesFromLook else { return { instance } }
     return instance.weakly
-  }
-
-  /// - Returns: How the call ends; nil if the task was cancelled.
-  nonisolated(nonsending) private func runAgainAndAgain() async -> Result<any Sendable, any Error>? {
-    var last = -1
-    while let (now, found, outcome) = await state(after: last) {
-      if let outcome { return outcome }
-      last = now
-      // The operation, and with it what it holds, is released before the next one begins.
-      if let operation = begin(with: found, after: now) { await run(operation, after: now) }
-    }
-    return nil
   }
 
   /// Runs an operation until it ends, or until something changes, and then cancels it.

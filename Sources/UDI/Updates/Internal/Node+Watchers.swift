@@ -56,7 +56,7 @@ extension Node {
   /// Notifies the watchers that are entered here, and those whose lookup begins above and goes down to this node; with
   /// `isBelow`, only those whose lookup begins here or above and goes further down.
   private func notifyWatchersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
-    for node in andAncestorsThatSeeThis where node.treeLocked.isWatched {
+    for node in sequence(first: self, next: \.parentThatSeesThis) where node.treeLocked.isWatched {
       node.notifyWatchers(of: kind, to: key, isBelow: isBelow || node != self)
     }
   }
@@ -68,13 +68,6 @@ extension Node {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
     for watcher in allWatchers where watcher.direction.looks.above && !watcher.finds(before: self, orThere: true) {
       watcher.notify(of: kind)
-    }
-  }
-
-  /// After the context's own search has changed, notifies the watchers whose lookup begins here with that search.
-  func notifyWatchersOfSearch() {
-    for watcher in allWatchers where watcher.nodes.first == self && watcher.request.search == nil {
-      watcher.notify(of: .answer)
     }
   }
 

@@ -67,7 +67,7 @@ final class Watcher: @unchecked Sendable {
   /// Whether the consumer has waited long enough, or does not want to know of changes any more. Guarded by the tree
   /// lock.
   private(set) var isStopped = false
-  private let changes = Activity()
+  let changes = Activity()
 
   /// The last answer, with the ids of the providers that were asked; nil if there has been none. It keeps nothing
   /// alive.
@@ -127,9 +127,6 @@ extension Watcher {
     return kind == .end ? nil : kind
   }
 
-  /// Whether a task is waiting for a change. Called under the tree lock.
-  var isAwaited: Bool { changes.isWanted }
-
   /// Records a change and resumes the waiting tasks. Called under the tree lock.
   func notify(of kind: ChangeKind) {
     if kind == .ignored { return }
@@ -144,16 +141,6 @@ extension Watcher {
   func stop() {
     isStopped = true
     changes.wakeForChange()
-  }
-
-  /// Ends the waiting after some time.
-  ///
-  /// - Returns: The task that measures the time.
-  func expire(after limit: Duration, _ clock: any Clock<Duration>) -> Task<Void, Never> {
-    Task {
-      if limit > .zero { try? await clock.sleep(for: limit) }
-      Tree.change { _ in stop() }
-    }
   }
 }
 

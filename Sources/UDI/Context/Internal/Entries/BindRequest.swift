@@ -32,35 +32,6 @@ struct BindRequest {
     }
   }
 
-  /// Makes a request and passes it to `body`.
-  @inline(__always)
-  static func make<Dependency>(
-    _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?, _ metadata: Metadata?,
-    _ site: UDICallSite, isMulti: Bool, _ body: (BindRequest) -> Void
-  ) {
-    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
-    reach.assertIsolation(type)
-    let token = TypeToken.inlined(type)
-    guard let form = StoredForm.of(dependency, as: type) else {
-      refuse(Swift.type(of: dependency as Any), as: type, at: site)
-    }
-    body(
-      BindRequest(
-        form: form, token: token, name: name, site: site, metadata: metadata, isMulti: isMulti, reach: reach))
-    withExtendedLifetime(dependency) {}
-  }
-
-  /// Stops the program because a value was bound: a value cannot be held weakly.
-  static func refuse(_ value: Any.Type, as type: Any.Type, at site: UDICallSite) -> Never {
-    // A precondition would have no message in release builds, and would name this line instead of the caller's.
-    fatalError(
-      """
-      \(site.fileID):\(site.line): \(describeType(value)) was bound as \(describeType(type)), but it is a \
-      value type, and a context holds what is bound only weakly: it would be gone at once. Bind a class instance. For \
-      a value, register a provider, which makes or keeps it.
-      """)
-  }
-
   /// Lets the bound object's attachment know that the object is bound, so that the binding is withdrawn at the very
   /// moment the object is released. Otherwise the binding would be withdrawn only when something finds it dead.
   ///
@@ -88,14 +59,28 @@ extension UDIOrigin {
     _ dependency: Dependency, _ type: Dependency.Type, _ reach: UDIReach, _ name: UDIName?,
     _ metadata: BindRequest.Metadata?, _ site: UDICallSite, isMulti: Bool = false, in contexts: [UDIContext]? = nil
   ) {
-    let isOfObject = asker != nil
-    BindRequest.make(dependency, type, reach, name, metadata, site, isMulti: isMulti && isOfObject) { request in
-      switch self {
-      case .context(let context):
-        guard let contexts else { return context.bind(request, moving: !isMulti) }
-        for context in contexts { context.bind(request, moving: !isMulti) }
-      case .object(let attachment, let owner): attachment.bind(request, for: owner, in: contexts)
-      }
+    checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
+    reach.assertIsolation(type)
+    let token = TypeToken.inlined(type)
+    guard let form = StoredForm.of(dependency, as: type) else {
+      // A precondition would have no message in release builds, and would name this line instead of the caller's.
+      fatalError(
+        """
+        \(site.fileID):\(site.line): \(describeType(Swift.type(of: dependency as Any))) was bound as \
+        \(describeType(type)), but it is a value type, and a context holds what is bound only weakly: it would be gone \
+        at once. Bind a class instance. For a value, register a provider, which makes or keeps it.
+        """)
+    }
+    defer { withExtendedLifetime(dependency) {} }
+    let isOfObject = if case .object = self { true } else { false }
+    let request = BindRequest(
+      form: form, token: token, name: name, site: site, metadata: metadata, isMulti: isMulti && isOfObject,
+      reach: reach)
+    switch self {
+    case .context(let context):
+      guard let contexts else { return context.bind(request, moving: !isMulti) }
+      for context in contexts { context.bind(request, moving: !isMulti) }
+    case .object(let attachment, let owner): attachment.bind(request, for: owner, in: contexts)
     }
   }
 }
@@ -133,9 +118,8 @@ extension UDIAttachment {
   fileprivate func bind(_ request: BindRequest, for owner: AnyObject, in contexts: [UDIContext]?) {
     remember(owner: owner)
     if contexts == nil || state.isGone {
-      let verb = request.isMulti ? "multiBind" : "bind"
-      let key = describeKey(request.token.identity.object.text, request.name?.description)
-      if effectiveContext(verb, owner, key, at: request.site) == nil { return }
+      let (verb, token, name) = (request.isMulti ? "multiBind" : "bind", request.token, request.name)
+      if effectiveContext(verb, owner, token.key(named: name).description, at: request.site) == nil { return }
     }
     guard let contexts else { return bind(request, in: nil) }
     for context in contexts { bind(request, in: context) }

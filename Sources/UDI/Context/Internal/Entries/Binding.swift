@@ -98,16 +98,6 @@ extension DetailedBinding {
   }
 }
 
-extension Node {
-  /// Withdraws the bindings in other contexts that end with this one. Called under the tree lock.
-  @inline(never)
-  func withdrawBindingsElsewhere(_ garbage: inout Garbage) {
-    var all: [Binding] = []
-    treeLocked.extras?.bindingsElsewhere.forEach { all.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
-    for binding in all { binding.withdraw(ifAlive: .withdrawn, &garbage) }
-  }
-}
-
 // MARK: - The bindings of one instance
 
 /// The bindings of one instance in all contexts, as a linked list. The list is found by the instance's address.

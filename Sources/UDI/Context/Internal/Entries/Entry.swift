@@ -167,15 +167,14 @@ package class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: this class adds only properties that stay constant until `deinit`.
 
   /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.
-  final var owned: AnyObject? { unsafe uncheckedOwned }
-  /// Written only in `init` and `deinit`.
-  @exclusivity(unchecked) private final var uncheckedOwned: AnyObject?
+  /// Written only in `init` and `deinit`, so accesses need no check for overlaps.
+  @safe @exclusivity(unchecked) private(set) final var owned: AnyObject?
   private let provider: Unretained<Provider>
 
   /// - Parameter isWeak: Whether to hold the instance weakly, because its users keep it alive.
   init(_ instance: borrowing Instance, _ provider: __shared Provider, isWeak: Bool) {
     self.provider = Unretained(provider)
-    unsafe uncheckedOwned = isWeak ? nil : instance.object
+    owned = isWeak ? nil : instance.object
     super.init(
       isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
       isExact: provider.makesExactType, reach: provider.reach, at: provider.site)
@@ -184,7 +183,7 @@ package class InstanceEntry: Entry, @unchecked Sendable {
   deinit {
     // The context that owns this entry can be released on any thread, but an instance that is not `Sendable` must be
     // released on the main actor.
-    guard reach == .mainActor, let owned = unsafe uncheckedOwned.take() else { return }
+    guard reach == .mainActor, let owned = owned.take() else { return }
     releaseOnMainActor(consume owned)
   }
 

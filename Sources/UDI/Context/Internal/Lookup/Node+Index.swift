@@ -9,7 +9,7 @@ extension Node {
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(never)
   func setEntry(_ entry: Entry?, forKey key: UInt64, notifying kind: ChangeKind = .answer) {
-    let entry = hasOverrides ? override(key) ?? entry : entry
+    let entry = override(key) ?? entry
     let change = lock.withLockInlined { () -> SlotChange in
       guard let slot = shared.slots.find(key) else {
         guard let entry else { return (before: .absent, after: .absent) }
@@ -19,10 +19,7 @@ extension Node {
           Slot(key: key, children: .none, state: state), initialCapacity: entry.kind == .binding ? 1 : 4)
         return (before: .absent, after: state)
       }
-      let before = slot.element.state
-      guard let entry else { return (before, after: followChildren(slot)) }
-      slot.element.state = Slot.State(found: Unretained(entry), depth: 0, isSingle: slot.element.children.isEmpty)
-      return (before, after: slot.element.state)
+      return (before: slot.element.state, after: settle(slot, own: entry.map { Unretained($0) }))
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
     if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
@@ -31,18 +28,20 @@ extension Node {
     }
   }
 
-  /// Updates a slot whose node has no entry of its own. Takes over the entry of the slot's first child, or removes the
-  /// slot if it has no children.
-  private func followChildren(_ slot: CompactTable<Slot>.ElementReference) -> Slot.State {
+  /// Updates a slot to the node's own entry. If there is none, takes over the entry of the slot's first child, or
+  /// removes the slot if it has no children.
+  private func settle(_ slot: CompactTable<Slot>.ElementReference, own: Unretained<Entry>?) -> Slot.State {
     let key = slot.element.key
-    guard let first = slot.element.children.first else {
+    if let own {
+      slot.element.state = Slot.State(found: own, depth: 0, isSingle: slot.element.children.isEmpty)
+    } else if let below = slot.element.children.first?.slotState(key) {
+      assert(below != .absent, "a child is listed for a key for which it has no slot")
+      slot.element.state = Slot.State(
+        found: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
+    } else {
       shared.slots.remove(key)
       return .absent
     }
-    let below = first.slotState(key)
-    assert(below != .absent, "a child is listed for a key for which it has no slot")
-    slot.element.state = Slot.State(
-      found: below.best, depth: below.depth + 1, isSingle: below.isSingle && slot.element.children.isOne)
     return slot.element.state
   }
 
@@ -77,10 +76,8 @@ extension Node {
           }
         }
       }
-      guard before.depth == 0 else { return (before, after: followChildren(slot)) }
       // The node's own entry remains the answer, whatever is below.
-      slot.element.state = Slot.State(found: before.best, depth: 0, isSingle: slot.element.children.isEmpty)
-      return (before, after: slot.element.state)
+      return (before, after: settle(slot, own: before.depth == 0 ? before.found : nil))
     }
     if treeLocked.isWatched, change.before.found != change.after.found {
       notifyWatchers(of: kind, to: key, isBelow: true)

@@ -8,9 +8,7 @@ enum RankedChildren {
   /// Two or more children.
   case several(RankedBlocks)
 
-  var isEmpty: Bool {
-    if case .none = self { true } else { false }
-  }
+  var isEmpty: Bool { first == nil }
 
   var isOne: Bool {
     if case .one = self { true } else { false }

@@ -71,20 +71,30 @@ extension Node {
 
   /// Removes `child` from this node's children.
   func disown(_ child: Node, _ garbage: inout Garbage) {
-    child.lock.withLockInlined { child.shared.parent = nil }
-    child.treeLocked.hasLostParent = true
-    child.announce(to: self, from: child.treeLocked.sequence, to: nil)
-    unlink(child)
-    if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-    if let context = child.treeLocked.heldContext.take() {
-      child.rememberWithoutParent(context)
-      garbage.add(context)
+    let context = child.loseParent {
+      child.announce(to: self, from: child.treeLocked.sequence, to: nil)
+      unlink(child)
     }
+    if let context { garbage.add(context) }
+  }
+
+  /// Makes this node a root, as far as it knows.
+  ///
+  /// - Parameter correct: Corrects what others know of this node; called when it has no parent any more.
+  /// - Returns: The context, if the parent held it.
+  @inline(__always)
+  func loseParent(_ correct: () -> Void) -> UDIContext? {
+    lock.withLockInlined { shared.parent = nil }
+    treeLocked.hasLostParent = true
+    correct()
+    if treeLocked.isWatched { notifyWatchersOfMove() }
+    guard let context = treeLocked.heldContext.take() else { return nil }
+    // The context is remembered only if it will be needed.
+    if hasChildren || hasProvidersHeldElsewhere { remember(context) }
+    return context
   }
 
   var hasChildren: Bool { treeLocked.firstChild != nil }
-
-  var hasHadChildren: Bool { treeLocked.nextChildSequence > 0 }
 
   /// Stores a weak reference to the node's context, so that `context` returns it also while the node has no parent.
   /// Call this, for example, when the node gets children, or providers while it has no parent.
@@ -92,11 +102,6 @@ extension Node {
     if treeLocked.remembersContext { return }
     treeLocked.remembersContext = true
     treeLocked.rootContext = context
-  }
-
-  /// Stores a reference to the context of a node that has just lost its parent, if the context will be needed.
-  func rememberWithoutParent(_ context: UDIContext) {
-    if hasChildren || hasProvidersHeldElsewhere { remember(context) }
   }
 
   private func link(_ child: Node) {

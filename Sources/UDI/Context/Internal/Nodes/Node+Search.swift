@@ -38,10 +38,6 @@ extension Node {
   /// The nodes above this one, the parent first.
   package var ancestors: DropFirstSequence<UnfoldFirstSequence<Node>> { andAncestors.dropFirst() }
 
-  /// This node, and the nodes above it from which lookups see it: none if this node is a scope, otherwise those up to
-  /// and including the nearest scope. Changes are passed up along this path.
-  var andAncestorsThatSeeThis: UnfoldFirstSequence<Node> { sequence(first: self) { $0.parentThatSeesThis } }
-
   /// The root of the tree.
   package var root: Node { andAncestors.reduce(self) { $1 } }
 }

@@ -11,7 +11,7 @@ extension Node {
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
-      let children = empty(into: &content, goingOnAt: nil, isReachable: hasHadChildren, &garbage)
+      let children = empty(into: &content, goingOnAt: nil, isReachable: treeLocked.nextChildSequence > 0, &garbage)
       if children.isEmpty { return nil }
       let thread = Resolution.current
       let isOutermost = thread.read { $0.orphans == nil }
@@ -37,7 +37,7 @@ extension Node {
     var children: [UDIContext] = []
     let isNew = Tree.change { garbage -> Bool? in
       if treeLocked.state == .closed, !atOnce || treeLocked.extras?.closing == nil { return false }
-      if atOnce, !canEndAtOnce { return nil }
+      if atOnce, isEnding || treeLocked.hasClosers || hasChildren || hasOpenEnds { return nil }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       if !treeLocked.state.isEnding { noteClosedKeys(&garbage) }
@@ -78,11 +78,21 @@ extension Node {
     swap(&content.providers, &treeLocked.providers)
     if let extras = treeLocked.extras {
       if treeLocked.isWatched { endWatching() }
-      if !extras.bindingsElsewhere.isEmpty { withdrawBindingsElsewhere(&garbage) }
+      var elsewhere: [Binding] = []
+      extras.bindingsElsewhere.forEach { elsewhere.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
+      for binding in elsewhere { binding.withdraw(ifAlive: .withdrawn, &garbage) }
       endOverrides(&garbage)
       if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
     }
-    let children = hasChildren ? orphanChildren(goingOnAt: above) : []
+    var orphans: [UDIContext] = []
+    if hasChildren {
+      for child in children {
+        if let context = child.loseParent({ child.goOn(at: above, past: self) }) { orphans.append(context) }
+      }
+      orphans.reverse()
+      (treeLocked.firstChild, treeLocked.lastChild) = (nil, nil)
+      if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
+    }
     while let closed = treeLocked.extras?.lastClosed {
       closed.goOn(at: above, past: self)
     }
@@ -95,29 +105,7 @@ extension Node {
       }
     }
     if !content.providers.isEmpty { drop(&content.providers, &garbage) }
-    return children
-  }
-
-  /// Separates the children from this node.
-  ///
-  /// - Parameter above: The node where lookups from the children go on; nil if there is none.
-  /// - Returns: The children, the last one first.
-  private func orphanChildren(goingOnAt above: Node?) -> [UDIContext] {
-    var children: [UDIContext] = []
-    for child in self.children {
-      child.lock.withLockInlined { child.shared.parent = nil }
-      child.treeLocked.hasLostParent = true
-      child.goOn(at: above, past: self)
-      if child.treeLocked.isWatched { child.notifyWatchersOfMove() }
-      if let context = child.treeLocked.heldContext.take() {
-        child.rememberWithoutParent(context)
-        children.append(context)
-      }
-    }
-    treeLocked.firstChild = nil
-    treeLocked.lastChild = nil
-    if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
-    return children.reversed()
+    return orphans
   }
 }
 
@@ -160,10 +148,11 @@ extension Node {
 
   /// Lets lookups from this node go on at another node, instead of at the one that ends. What the latter had, and the
   /// instances of its scope, are not looked for further up.
+  @inline(never)
   func goOn(at above: Node?, past closed: Node) {
     addClosedKeys(closed.closedKeys)
-    let kinds = (closed.treeLocked.extras?.closedScopes ?? []) + (closed.scopeKind.map { [$0] } ?? [])
-    if !kinds.isEmpty { treeLocked.ensureExtras().closedScopes += kinds }
+    if let kinds = closed.treeLocked.extras?.closedScopes { treeLocked.ensureExtras().closedScopes += kinds }
+    if let kind = closed.scopeKind { treeLocked.ensureExtras().closedScopes.append(kind) }
     goOn(at: above)
   }
 

@@ -171,18 +171,13 @@ extension Node {
     }
   }
 
-  // No part needs a greater alignment than the memory has: see `allocateMemory`.
-  private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size, for: Shared.self) }
-  private static var treeLockedOffset: Int {
-    aligned(sharedOffset + MemoryLayout<Shared>.size, for: TreeLocked.self)
-  }
-  private static var tagOffset: Int { aligned(treeLockedOffset + MemoryLayout<TreeLocked>.size, for: String.self) }
+  // No part needs a greater alignment than that of an integer with 64 bits.
+  private static var sharedOffset: Int { aligned(MemoryLayout<Lock>.size) }
+  private static var treeLockedOffset: Int { aligned(sharedOffset + MemoryLayout<Shared>.size) }
+  private static var tagOffset: Int { aligned(treeLockedOffset + MemoryLayout<TreeLocked>.size) }
 
   @inline(__always)
-  private static func aligned<Part: ~Copyable>(_ offset: Int, for part: Part.Type) -> Int {
-    let mask = MemoryLayout<Part>.alignment - 1
-    return (offset + mask) & ~mask
-  }
+  private static func aligned(_ offset: Int) -> Int { (offset + 7) & ~7 }
 
   @inline(__always)
   private func part<Part: ~Copyable>(at offset: Int) -> UnsafeMutablePointer<Part> {
@@ -206,10 +201,6 @@ extension Node {
 
   /// The direction of lookups that do not name one.
   package var search: UDISearch { shared.search }
-
-  /// Whether a test overrides anything in the context.
-  @inline(__always)
-  var hasOverrides: Bool { treeLocked.extras?.overrides.isEmpty == false }
 
   /// The node's context, or nil if the context is going away. Use this only for nodes that have a parent or that
   /// remember it.

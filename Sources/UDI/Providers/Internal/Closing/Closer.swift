@@ -74,18 +74,6 @@ extension Provider {
     if closer != nil { unsafe Tree.hasClosers = true }
   }
 
-  /// Stops the program if the context does not own the provider's instances: a closer would never be called. Does
-  /// nothing for a provider that was not registered, because something else was to stay.
-  final func checkOwnership(_ verb: String, at place: UDICallSite) {
-    if owns || id == 0 { return }
-    fatalError(
-      """
-      \(place.fileID):\(place.line): `\(verb)` was called on \(describeType(key.type.text)), but under the lifetime \
-      "\(lifetime.name)" the context does not own the instances, so it cannot close them. Name a lifetime under which \
-      the context keeps them, for example `.context` or `.scope`; or close each instance where it is used.
-      """)
-  }
-
   /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.
   // Not inlined, so that keeping an instance stays short ("scoped" in `Benchmarks/instructions`).
   @inline(never)
@@ -141,37 +129,11 @@ extension Provider {
     for operation in begun { operation.start(isDetached: true) }
   }
 
-  /// Begins the operations that a cancelled warm-up has left to the next one.
-  @inline(never)
-  final func beginPutOffOperations() {
-    if runsInstances, Tree.change({ _ in closer?.hasPutOffOperations == true }) { beginOperations() }
-  }
-
   /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or
   /// has caches: it will not make another instance there. An alias is removed with its target. Call this under the tree
   /// lock.
   final func leaveIfEnding(_ garbage: inout Garbage) {
     if unsafe showsInstance || kept != nil || creation != nil || hasCaches || self is Alias { return }
     if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
-  }
-}
-
-extension Node {
-  /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this
-  /// is not known before everything has been made: what was registered above might have a closer. Call this under the
-  /// tree lock.
-  var closesInOrder: Bool { treeLocked.hasClosers || treeLocked.isScope }
-}
-
-extension AsyncFactory {
-  /// Calls the closer, if there is one, for a new instance that is not kept, because all tasks that wanted it have been
-  /// cancelled. So has been the task that made it, so the closer has one of its own.
-  ///
-  /// - Parameter path: The path of the context that would have owned the instance.
-  final func close(_ instance: Instance, path: [String]) async {
-    guard let close = Tree.change({ _ in closer?.close }) else { return }
-    do { try await Task { try await close.value(instance) }.value } catch {
-      UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
-    }
   }
 }

@@ -205,7 +205,21 @@ final class Closing: Activity, @unchecked Sendable {
     for context in contexts { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     // Step 7. The observer is notified before the callers that wait go on.
     UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
-    endRun()
+    // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
+    // therefore passes everything that it holds out of the lock: before it wakes those that wait, so that they find
+    // released what nothing else holds.
+    _ = Tree.change { _ in
+      for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
+      defer { (self.contexts, underWay, toClose) = ([], [], []) }
+      return (self.contexts, underWay, toClose)
+    }
+    if Tree.change({ _ in isUnattended }) { error?.report() }
+    let timers = Tree.change { _ in
+      wake()
+      defer { self.timers = [] }
+      return self.timers
+    }
+    for timer in timers { timer.cancel() }
   }
 
   @inline(never)
@@ -282,25 +296,6 @@ final class Closing: Activity, @unchecked Sendable {
       .closed(UDIEvent.Closed(provider, path: path, duration: start.duration(to: .now), failure: errors.first))
     }
   }
-
-  /// Ends the run, when the contexts have ended, and wakes everything that waits for it.
-  private func endRun() {
-    // The run may be the last to hold a user's object, for example through a creation that it has waited for. It
-    // therefore passes everything that it holds out of the lock: before it wakes those that wait, so that they find
-    // released what nothing else holds.
-    _ = Tree.change { _ in
-      for context in self.contexts { context.withNode { $0.treeLocked.extras?.closing = nil } }
-      defer { (self.contexts, underWay, toClose) = ([], [], []) }
-      return (self.contexts, underWay, toClose)
-    }
-    if Tree.change({ _ in isUnattended }) { error?.report() }
-    let timers = Tree.change { _ in
-      wake()
-      defer { self.timers = [] }
-      return self.timers
-    }
-    for timer in timers { timer.cancel() }
-  }
 }
 
 // MARK: - The order
@@ -369,15 +364,16 @@ extension UDIFailure {
   init(_ key: KeyIdentity, path: [String], error: any Error) {
     self.init(typeName: key.type.text, name: key.name?.description, fullPath: path, error: error)
   }
+
+  func report(_ kind: UDIMisuse.Kind, _ what: String) {
+    UDIReporter.current.report(
+      UDIMisuse(kind: kind, message: "\(what): \(self)", fileID: fileID ?? "", line: line ?? 0))
+  }
 }
 
 extension UDICloseError {
   /// Reports the failures. Call this if no caller waits to get them as an error.
   package func report() {
-    for failure in failures {
-      let message = "Something failed while a context was closed: \(failure)"
-      UDIReporter.current.report(
-        UDIMisuse(kind: .closingFailed, message: message, fileID: failure.fileID ?? "", line: failure.line ?? 0))
-    }
+    for failure in failures { failure.report(.closingFailed, "Something failed while a context was closed") }
   }
 }

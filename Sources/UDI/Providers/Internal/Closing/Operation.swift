@@ -11,27 +11,19 @@ final class Operation: Activity, @unchecked Sendable {
   private let mayEnd: Bool
   /// How the context ends, if this is the call of a closer.
   let ending: UDIEnding?
-  private var task: Task<Void, Never>?
   /// What `perform` runs; nil once it has begun, and for what `untilClosed` waits for.
   private var body: (@Sendable () async throws -> Void)?
-  private var isCancelled = false
   /// The number among its waiters of the run of `close()` that ends it. The run enters as soon as it begins: the
   /// operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
   /// What went wrong, until somebody has been told.
   fileprivate(set) var failure: UDIFailure?
 
+  /// Without a provider, makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
   init(
-    of provider: Provider, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
-    body: @escaping @Sendable () async throws -> Void
-  ) {
-    (self.provider, self.mayEnd, self.ending, self.body, awaitedKey) = (provider, mayEnd, ending, body, nil)
-  }
-
-  /// Makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
-  init(while key: KeyIdentity? = nil, body: (@Sendable () async throws -> Void)? = nil) {
-    (mayEnd, ending, self.body, awaitedKey) = (true, nil, body, key)
-  }
+    of provider: Provider? = nil, while key: KeyIdentity? = nil, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
+    body: (@Sendable () async throws -> Void)? = nil
+  ) { (self.provider, awaitedKey, self.mayEnd, self.ending, self.body) = (provider, key, mayEnd, ending, body) }
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
@@ -48,7 +40,7 @@ final class Operation: Activity, @unchecked Sendable {
     let task = isDetached ? Task.detached(operation: run) : Task(operation: run)
     let isCancelled = Tree.change { _ in
       if !hasEnded { self.task = task }
-      return self.isCancelled
+      return closedPath != nil
     }
     if isCancelled { task.cancel() }
   }
@@ -66,22 +58,15 @@ final class Operation: Activity, @unchecked Sendable {
     } catch { return error }
   }
 
-  override func cancel(closing path: [String]) {
-    Tree.change { _ in
-      isCancelled = true
-      return task
-    }?.cancel()
-  }
-
   /// Ends an operation that has a task: notes what went wrong, tells it to those who wait for the end of a context, and
   /// wakes what waits for the operation.
   private func end(throwing error: (any Error)?) {
-    let (untold, site) = Tree.change { garbage -> (UDIFailure?, UDICallSite?) in
+    let untold = Tree.change { garbage -> UDIFailure? in
       var error = error
-      let isClosing = isCancelled || closingNumber != nil
-      if isCancelled, error is CancellationError { error = nil }
+      let isClosing = closedPath != nil || closingNumber != nil
+      if closedPath != nil, error is CancellationError { error = nil }
       if !isClosing, error == nil, !mayEnd { error = UDIUntimelyEnd.tooEarly }
-      let (node, site) = (provider?.node, provider?.site)
+      let node = provider?.node
       if let provider {
         failure = error.map { UDIFailure(provider, path: node?.fullPath ?? [], error: $0) }
         garbage.add(provider)
@@ -90,11 +75,9 @@ final class Operation: Activity, @unchecked Sendable {
       provider = nil
       task = nil
       wake()
-      return (isClosing ? nil : failure, site)
+      return isClosing ? nil : failure
     }
-    guard let untold, let site else { return }
-    let message = "An operation has failed, and nobody awaits `untilClosed` at the moment: \(untold)"
-    UDIReporter.current.report(.operationFailed, message, at: site)
+    untold?.report(.operationFailed, "An operation has failed, and nobody awaits `untilClosed` at the moment")
   }
 
   /// Lets a run of `close()` wait for the operation. Call this under the tree lock.

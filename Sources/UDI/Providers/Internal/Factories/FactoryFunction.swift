@@ -57,7 +57,7 @@ struct FactoryFunction {
   init<Dependency, each Argument>(
     takingArguments make: @escaping @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) {
-    let make = IsolatedFunction(make).isolationErased
+    let make = IsolatedFunction(function: make).isolationErased
     let words = Self.words(of: Dependency.self)
     typealias Pack = ArgumentPack<repeat each Argument>
     let making = MakingFromArguments { context, arguments in

@@ -122,16 +122,11 @@ struct Isolation: Sendable {
 /// function twice to rearrange them, and each registration would take 144 bytes more. A function whose first parameter
 /// is the context is wrapped in that way if it takes any others.
 struct IsolatedFunction<Result, First, each More> {
-  private let function: @isolated(any) (First, repeat each More) throws -> Result
+  let function: @isolated(any) (First, repeat each More) throws -> Result
 
   private struct Plain {
     let function: (First, repeat each More) throws -> Result
   }
-
-  init(_ function: @escaping @isolated(any) (First, repeat each More) throws -> Result) { self.function = function }
-
-  /// The actor that the function belongs to, if any.
-  var actor: (any Actor)? { function.isolation }
 
   /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   ///

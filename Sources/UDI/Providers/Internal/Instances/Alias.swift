@@ -49,7 +49,7 @@ package final class Alias: Provider, @unchecked Sendable {
     if hasFailed { forgetFailure() }
     Tree.change { garbage in
       guard node != nil, !showsInstance, let kept = target.shown, let present = kept.instance else { return }
-      garbage.add(present.object, of: kept)
+      garbage.add(present.object, kept.reach)
       let isWeak = kept.owned == nil
       // A cast can wrap an object in a value, for example in an `AnyHashable`, which cannot be held weakly.
       if present.object === instance.object, !(isWeak && cast.isBox) {

@@ -38,38 +38,27 @@ final class CustomStorage: @unchecked Sendable {
     guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
     return kept.instance
   }
-
-  /// Records that the instance has been stored, and wakes what waits to make a newer one. Call this under the tree
-  /// lock.
-  fileprivate func endStoring(_ garbage: inout Garbage) {
-    guard let ended = storing else { return }
-    storing = nil
-    ended.end(.undecided)
-    garbage.add(ended)
-  }
 }
 
 extension InstanceKeeper {
   /// Stores an instance in the user's storage. If the cache has been reset in the meantime, the storage does not keep
   /// the instance: only the caller that made it and those that were already waiting for it get it.
   func store(_ instance: Instance, in custom: CustomStorage, _ creation: Creation) {
+    let storing = Creation(on: Resolution.current)
     let generation = Tree.change { _ -> UInt? in
       guard creation === self.creation else { return nil }
-      let storing = Creation(on: Resolution.current)
       storing.begin(self)
       custom.storing = storing
       return custom.generation.load(ordering: .relaxed)
     }
     guard let generation else { return }
     custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))
-    let wasReset = Tree.change { garbage in
-      if creation === self.creation { custom.endStoring(&garbage) }
-      return creation !== self.creation
+    // A reset might have emptied the storage before this instance was stored, so the storage is reset once more. Until
+    // then, no newer instance is made, because whoever wants one waits for `storing`.
+    if Tree.change({ _ in creation !== self.creation }) { custom.storage.reset() }
+    Tree.change { _ in
+      custom.storing = nil
+      storing.end(.success(nil))
     }
-    guard wasReset else { return }
-    // The reset might have emptied the storage before this instance was stored, so the storage is reset once more.
-    // Until then, no newer instance is made, because whoever wants one waits for `storing`.
-    custom.storage.reset()
-    Tree.change { garbage in custom.endStoring(&garbage) }
   }
 }

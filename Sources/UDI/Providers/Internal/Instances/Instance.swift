@@ -112,10 +112,7 @@ class AnyBox {
 final class ValueBox<Value>: AnyBox {
   let value: Value
 
-  init(_ value: Value) {
-    self.value = value
-    super.init()
-  }
+  init(_ value: Value) { self.value = value }
 
   override var anyValue: Any { value }
 }

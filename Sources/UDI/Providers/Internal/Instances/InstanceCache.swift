@@ -15,13 +15,13 @@ final class InstanceCache: @unchecked Sendable {
   /// Another cache for arguments with the same hash. Only `InstanceCaches` uses it.
   fileprivate var next: InstanceCache?
   /// Whether the cache has been discarded: it is out of use, and nothing is kept in it any more.
-  private(set) var isDiscarded = false
+  fileprivate(set) var isDiscarded = false
 
   /// Do not call this under a lock, because it calls user code, which makes the storage.
   private init(_ provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool) {
     self.arguments = arguments
     self.isOfGraph = isOfGraph
-    custom = provider.lifetime.makeStorage.map { CustomStorage($0()) }
+    custom = provider.lifetime.kind.makeStorage.map { CustomStorage($0()) }
   }
 
   /// Finds the cache for the given arguments, or adds one. Do not call this under a lock.
@@ -58,9 +58,6 @@ final class InstanceCache: @unchecked Sendable {
     kept = entry
   }
 
-  /// Marks the cache as discarded. `InstanceCaches`, which calls this, also takes it out of its list.
-  func discard() { (isDiscarded, next) = (true, nil) }
-
   /// Whether no instance that will be kept is being made, and none is being stored.
   var isAtRest: Bool { creation == nil && preparation == nil && custom?.storing == nil }
 
@@ -68,7 +65,7 @@ final class InstanceCache: @unchecked Sendable {
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
     guard let kept, let instance = kept.instance else { return false }
-    garbage.add(instance.object, of: kept)
+    garbage.add(instance.object, kept.reach)
     return true
   }
 }
@@ -132,7 +129,7 @@ final class InstanceCaches: @unchecked Sendable {
     if cache.isDiscarded { return }
     // The chain is read first, because discarding a cache takes it out of the chain.
     let same = find(cache.arguments)
-    cache.discard()
+    (cache.isDiscarded, cache.next) = (true, nil)
     caches[number(cache.arguments)] = nil
     count -= same.count
     for other in same where other !== cache { add(other) }

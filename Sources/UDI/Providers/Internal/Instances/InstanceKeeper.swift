@@ -107,7 +107,7 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     return Tree.change { garbage in
       let completes = maker.hasCompletion
-      let isCurrent = finish(creation, .made(OwnedInstance(instance, provider.reach)))
+      let isCurrent = finish(creation, .success(OwnedInstance(instance, provider.reach)))
       if provider.hasCloser { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
         // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.

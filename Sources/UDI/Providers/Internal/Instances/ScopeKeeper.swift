@@ -38,6 +38,9 @@ extension Provider {
   /// The provider whose factory makes the instances that this one keeps or serves.
   package final var maker: Provider { (self as? Alias)?.target ?? (self as? ScopeKeeper)?.provider ?? self }
 
+  /// Whether an asynchronous factory makes the instances.
+  package final var isAsynchronous: Bool { maker is AsyncFactory }
+
   /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
   /// context. Do not call this under a lock.
   ///
@@ -71,16 +74,17 @@ extension Provider {
   package final func owner(around first: Node) -> (scope: Node?, obstacle: UDIExplanation.Cause?) {
     var next: Node? = first
     while let scope = next {
-      next = scope.shared.parent
-      let isOwner = scope.scopeKind.map { scopeKind ?? $0 == $0 } ?? false
+      let isOwner = scope.treeLocked.isScope && (scopeKind == nil || scopeKind == scope.scopeKind)
       if isOwner, let above = node?.parent, above.andAncestors.contains(scope) {
         return (nil, .scopeIsAbove(scopePath: scope.fullPath))
       }
-      guard scope.isEnding else { if isOwner { return (scope, nil) } else { continue } }
+      if isOwner, !scope.isEnding { return (scope, nil) }
       // What a closed scope had is not made anew for an outer one.
-      if isOwner || scope.treeLocked.extras?.closedScopes.contains(where: { scopeKind ?? $0 == $0 }) == true {
+      let closed = scope.isEnding ? scope.treeLocked.extras?.closedScopes ?? [] : []
+      if isOwner || closed.contains(where: { scopeKind ?? $0 == $0 }) {
         return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? []))
       }
+      next = scope.shared.parent
     }
     var present: [String] = []
     for scope in first.andAncestors { if let kind = scope.scopeKind { present.insert(kind, at: 0) } }

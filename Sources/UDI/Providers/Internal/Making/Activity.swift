@@ -68,10 +68,20 @@ class Activity: @unchecked Sendable {
   /// Raises the priority of the activity's task, if it has one, to that of the current task.
   func raisePriority() {}
 
-  /// Cancels the activity's task, if it has one, because a context is being closed.
+  /// The activity's task, if it has one.
+  final var task: Task<Void, Never>?
+  /// If the activity was cancelled because a context is being closed, the context's path.
+  private(set) final var closedPath: [String]?
+
+  /// Cancels the activity's task, if it has one, because a context is being closed. Do not call this under a lock.
   ///
   /// - Parameter path: The path of the outermost context that is being closed.
-  func cancel(closing path: [String]) {}
+  final func cancel(closing path: [String]) {
+    Tree.change { _ in
+      closedPath = path
+      return task
+    }?.cancel()
+  }
 
   /// Lets the closing of a context wait for the activity, until `leaveContext` is called. Call this under the tree
   /// lock.

@@ -69,15 +69,16 @@ final class AsyncCall: @unchecked Sendable {
     }
   }
 
+  /// This call and those that have asked for it, the innermost first.
+  private var chain: some Sequence<AsyncCall> { sequence(first: self) { $0.asker } }
+
   private func rejectCycle(_ provider: Provider) throws {
-    var next = asker
-    while let call = next {
+    for call in chain.dropFirst() {
       let (isOfProvider, others) = Tree.change { _ in
         (call.nodeAddress == nodeAddress && call.provider === provider, call.arguments)
       }
       // Comparing arguments calls the user's `==`, so it must not happen under the lock.
       if isOfProvider, others == arguments { throw ProviderFailure.cycle(Tree.change { _ in keys(from: call) }) }
-      next = call.asker
     }
   }
 
@@ -85,11 +86,9 @@ final class AsyncCall: @unchecked Sendable {
   /// under the tree lock.
   private func keys(from first: AsyncCall?) -> [KeyIdentity] {
     var keys: [KeyIdentity] = []
-    var next: AsyncCall? = self
-    while let call = next {
+    for call in chain {
       if let key = call.provider?.key { keys.insert(key, at: 0) }
       if call === first { break }
-      next = call.asker
     }
     return keys
   }
@@ -100,8 +99,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The innermost creation that the call is part of, apart from those whose instances only a graph keeps. Call this
   /// under the tree lock.
   var creation: Creation? {
-    sequence(first: self) { $0.asker }.lazy.compactMap { $0.activity as? Creation }
-      .first { $0.cache?.isOfGraph != true }
+    chain.lazy.compactMap { $0.activity as? Creation }.first { $0.cache?.isOfGraph != true }
   }
 
   /// Whether the call has not ended.
@@ -154,9 +152,7 @@ final class AsyncCall: @unchecked Sendable {
 
   /// The keys along the chain of askers, from the outermost call that is part of this call's activity to this call.
   /// Call this under the tree lock.
-  var keys: [KeyIdentity] {
-    keys(from: sequence(first: self) { $0.asker }.first { $0.asker?.activity !== activity })
-  }
+  var keys: [KeyIdentity] { keys(from: chain.first { $0.asker?.activity !== activity }) }
 
   // MARK: - Whether lookups have to go up
 
@@ -172,11 +168,6 @@ final class AsyncCall: @unchecked Sendable {
   @inline(never)
   private static func isHanded(_ node: Node) -> Bool {
     let address = unsafe UInt(bitPattern: node.address)
-    var next = current
-    while let call = next {
-      if call.nodeAddress == address, call.isUnderWay { return true }
-      next = call.asker
-    }
-    return false
+    return current?.chain.contains { $0.nodeAddress == address && $0.isUnderWay } == true
   }
 }

@@ -9,12 +9,9 @@
 final class AsyncCreation: Creation, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  private var task: Task<Void, Never>?
   private var priority = TaskPriority.background
   /// Whether all tasks that wanted the instance were cancelled before it was about to be kept.
   private var isAbandoned = false
-  /// If the creation was cancelled because the context is being closed, the context's path.
-  private var closedPath: [String]?
   /// Whether the new instance is about to be kept, so that the creation can no longer be abandoned.
   private var isKeeping = false
 
@@ -38,14 +35,14 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   private func end(with outcome: Outcome) {
     Tree.change { _ in
       // If it has failed while the context is being closed, that is the error.
-      if case .failed = outcome, let closedPath { return end(.failed(ProviderFailure.closed(closedPath))) }
+      if case .failure = outcome, let closedPath { return end(.failure(ProviderFailure.closed(closedPath))) }
       end(outcome)
     }
   }
 
   // Those that wait do not get what an abandoned creation has made. It stays with the creation, which releases it where
   // it has to be released.
-  override var outcomeForWaiters: Outcome { isAbandoned ? .undecided : super.outcomeForWaiters }
+  override var outcomeForWaiters: Outcome { isAbandoned ? .success(nil) : super.outcomeForWaiters }
 
   /// Checks, just before the factory runs, whether the creation has been cancelled.
   ///
@@ -63,13 +60,6 @@ final class AsyncCreation: Creation, @unchecked Sendable {
       isKeeping = !isAbandoned
       return isKeeping
     }
-  }
-
-  override func cancel(closing path: [String]) {
-    Tree.change { _ in
-      closedPath = path
-      return task
-    }?.cancel()
   }
 
   /// Removes a waiter whose task has been cancelled. If no other task wants the instance, abandons the creation.

@@ -7,21 +7,26 @@ final class AsyncFactory: Provider, @unchecked Sendable {
 
   typealias Function = @Sendable (UDIContext, KeptArguments?, [OwnedInstance?]) async throws -> Instance?
 
-  let function: Function
+  private let function: ActorOwned<Function>
   /// The types that the factory looks up; nil if they are not known.
   private let parameters: [Any.Type]?
   private let reachOfUncheckedParameters: UDIReach?
 
+  /// - Parameters:
+  ///   - actor: The actor that the function belongs to, if any. It is released there.
+  ///   - parameters: The types that the factory looks up; nil if they are not known.
+  ///   - reach: The reach with which an initialiser's parameters are looked up.
+  // The forms of `register` share this code. Compiled in each of them, it would add 5 KiB to a client.
+  @inline(never)
   init(
-    _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil,
-    parameters: [Any.Type]? = nil, reachOfParameters: UDIReach? = nil,
-    function: @escaping Function
+    _ request: borrowing RegisterRequest, _ actor: (any Actor)?, wanted: (any AnyArgumentPack.Type)? = nil,
+    parameters: [Any.Type]? = nil, _ reach: UDIReach? = nil, _ function: @escaping Function
   ) {
     request.reach.assertIsolation(request.type)
-    self.function = function
+    self.function = ActorOwned(function, by: actor)
     self.parameters = parameters
-    reachOfUncheckedParameters = reachOfParameters
-    super.init(request, isolation: isolation, wanted: wanted)
+    reachOfUncheckedParameters = reach
+    super.init(request, isolation: .of(actor, in: nil, at: request.site), wanted: wanted)
   }
 
   override func parameterTypes(in context: UDIContext) -> [Any.Type]? { parameters }
@@ -32,7 +37,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     _ demand: Demand, with parameters: [OwnedInstance?], as call: AsyncCall, for place: Place?
   ) async throws -> OwnedInstance? {
     if !parameters.isEmpty, !isStillWanted(for: place) {
-      if let (keeper, creation) = place { keeper.end(creation, .undecided) }
+      if let (keeper, creation) = place { keeper.end(creation, .success(nil)) }
       return nil
     }
     let instance = try await run(demand, with: parameters, as: call, for: place?.creation)
@@ -54,10 +59,10 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   ) async throws -> Instance {
     try Task.checkCancellation()
     let (context, arguments) = (demand.context, demand.arguments)
-    let watched = WatchedRun.isWanted ? WatchedRun(self, context, askedBy: call.keysOfAskers) : nil
+    let watched = Self.areRunsWatched ? watchRun(in: context, askedBy: call.keysOfAskers) : nil
     var (made, thrown): (Instance?, (any Error)?)
     call.noteFactoryBegin()
-    do { made = try await function(context, arguments, parameters) } catch { thrown = error }
+    do { made = try await function.value(context, arguments, parameters) } catch { thrown = error }
     let error = call.noteFactoryEnd(throwing: thrown)
     creation?.noteEndOfFactory()
     guard error == nil, let made else {
@@ -65,7 +70,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       if reach == .mainActor, let lost = made.take() { releaseOnMainActor(consume lost) }
       throw fail(error ?? ProviderFailure.returnedNil, with: arguments?.arguments, for: context, in: demand.warmUp)
     }
-    watched?.end()
+    watched?()
     return made
   }
 
@@ -76,7 +81,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     if hasFailed { forgetFailure() }
     guard let (keeper, creation) = place else { return (true, hasCompletion) }
     if creation.beginKeeping() { return (true, keeper.keep(instance, of: creation, by: self)) }
-    keeper.end(creation, .undecided)
+    keeper.end(creation, .success(nil))
     return (false, hasCompletion)
   }
 
@@ -91,6 +96,17 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let kept = keep(instance, for: place)
     if let attachment, attachment.context != nil { attachment.meetNeeds(of: instance.object, at: site) }
     return kept
+  }
+
+  /// Calls the closer, if there is one, for a new instance that is not kept, because all tasks that wanted it have been
+  /// cancelled. So has been the task that made it, so the closer has one of its own.
+  ///
+  /// - Parameter path: The path of the context that would have owned the instance.
+  private func close(_ instance: Instance, path: [String]) async {
+    guard let close = Tree.change({ _ in closer?.close }) else { return }
+    do { try await Task { try await close.value(instance) }.value } catch {
+      UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
+    }
   }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because
@@ -118,9 +134,4 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     resolution.read { $0.noteMissOnlyHere() }
     throw ProviderFailure.asynchronous(self)
   }
-}
-
-extension Provider {
-  /// Whether an asynchronous factory makes the provider's instances.
-  package final var isAsynchronous: Bool { maker is AsyncFactory }
 }

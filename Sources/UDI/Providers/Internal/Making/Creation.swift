@@ -7,23 +7,9 @@ class Creation: Activity, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock. `owner`, `provider` and `cache` are also read
   // without it, by the thread or the task that has begun the creation; only `begin` writes them, before that.
 
-  enum Outcome {
-    case made(OwnedInstance)
-    case failed(any Error)
-    /// There is no result; those that waited repeat their lookups.
-    case undecided
-
-    /// The instance; nil if there is no result.
-    var instance: OwnedInstance? {
-      get throws {
-        switch self {
-        case .made(let instance): instance
-        case .failed(let error): throw error
-        case .undecided: nil
-        }
-      }
-    }
-  }
+  /// The instance, or why there is none. A success without an instance decides nothing: those that waited repeat their
+  /// lookups.
+  typealias Outcome = Result<OwnedInstance?, any Error>
 
   /// The provider that keeps or stores the instance; nil if others wait for something else. The reference is unowned:
   /// it is used only before the creation ends, and until then the call that makes the instance holds the provider.
@@ -42,7 +28,7 @@ class Creation: Activity, @unchecked Sendable {
   final var isOfThisThread: Bool { thread == Resolution.current }
   /// The creation that the thread began before this one, and that it has not ended. Whoever begins a creation holds it
   /// until it ends.
-  fileprivate final var outer: Unretained<Creation>?
+  private(set) final var outer: Unretained<Creation>?
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
   /// Whether the factory is running, so that what it finds helps to make the instance. False again when the instance is
@@ -93,11 +79,8 @@ class Creation: Activity, @unchecked Sendable {
   }
 
   /// Notes that the factory has ended, or will not run. Do not call this under a lock.
-  @inline(__always)
-  final func noteEndOfFactory() { if isInFactory { endFactory() } }
-
-  @inline(never)
-  private func endFactory() {
+  final func noteEndOfFactory() {
+    guard isInFactory else { return }
     Tree.change { _ in
       isInFactory = false
       guard let node = recordedNode.take() else { return }
@@ -148,10 +131,5 @@ class Creation: Activity, @unchecked Sendable {
   }
 
   /// The outcome, as those that wait get it. Read this under the tree lock, after the end.
-  var outcomeForWaiters: Outcome { outcome ?? .undecided }
-}
-
-extension Resolution {
-  /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
-  var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0.object) { $0.outer?.object }) } ?? [] }
+  var outcomeForWaiters: Outcome { outcome ?? .success(nil) }
 }

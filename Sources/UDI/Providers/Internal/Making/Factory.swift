@@ -7,15 +7,21 @@ final class Factory: Provider, @unchecked Sendable {
   /// The function, if it has to be released on an actor.
   private let owned: ActorOwned<FactoryFunction>?
 
+  // Some parameters are `__shared` here and in the inlined initialisers of `FactoryFunction`, and some `consuming`. So
+  // the factory's closure is retained once instead of three times. Otherwise `register` would take a seventh longer
+  // ("register 16 in a new context, each" in `Benchmarks/compare`). With `borrowing` parameters, the compiler (Swift
+  // 6.3) crashes.
+
   /// - Parameters:
-  ///   - isolation: Where the function may be called.
+  ///   - actor: The actor that the function belongs to, if any.
   ///   - wanted: The types of the arguments that the function takes, if any.
-  @inline(__always)
   init(
-    _ request: borrowing RegisterRequest, isolation: Isolation, function: consuming FactoryFunction,
+    _ request: borrowing RegisterRequest, _ actor: __shared (any Actor)?, _ function: consuming FactoryFunction,
     wanted: (any AnyArgumentPack.Type)? = nil
   ) {
     request.reach.assertIsolation(request.type)
+    // A `Sendable` dependency may be made from parameters that are not `Sendable`.
+    let isolation = Isolation.of(actor, reach: function.reachOfParameters ?? request.reach, request)
     if let owner = isolation.owner(request.reach) {
       owned = ActorOwned(function, by: owner)
       self.function = nil
@@ -48,7 +54,7 @@ final class Factory: Provider, @unchecked Sendable {
       case .found(let instance): return instance
       case .gone, .make: return nil
       case .wait(let creation, let number):
-        if let made = try creation.outcome(blocking: number).instance { return made.value }
+        if let made = try creation.outcome(blocking: number).get() { return made.value }
       }
     }
   }
@@ -81,7 +87,7 @@ final class Factory: Provider, @unchecked Sendable {
     guard case .make(let creation, _) = claim else { return claim }
     // Another thread might have stored an instance since the storage was asked above.
     if let stored = keeper.custom?.load() {
-      keeper.end(creation, .undecided)
+      keeper.end(creation, .success(nil))
       return .found(stored)
     }
     let owner = creation.owner ?? context
@@ -115,7 +121,7 @@ final class Factory: Provider, @unchecked Sendable {
       }
       try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
-      if let creation { keeper.end(creation, .undecided) }
+      if let creation { keeper.end(creation, .success(nil)) }
       throw error
     }
     // Step 6.
@@ -125,8 +131,8 @@ final class Factory: Provider, @unchecked Sendable {
       // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
       // this one.
       let watched =
-        WatchedRun.isWanted
-        ? WatchedRun(self, context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) }) : nil
+        Self.areRunsWatched
+        ? watchRun(in: context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) }) : nil
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
@@ -134,7 +140,7 @@ final class Factory: Provider, @unchecked Sendable {
       guard let instance = try call(context, arguments) else { throw ProviderFailure.returnedNil }
       if thread.read({ unsafe $0.missesOnlyHere }) != misses, let missed = thread.object.takeMiss() { throw missed }
       creation?.noteEndOfFactory()
-      watched?.end()
+      watched?()
       // Step 4.
       let needs =
         instance.isBox || !UDIAttachment.exists(for: instance.object)
@@ -190,7 +196,7 @@ final class Factory: Provider, @unchecked Sendable {
     // might run on that actor, or be part of `obtain`. After a cycle, too, a waiting thread repeats its lookup: that
     // thread might be outside the cycle, or its error has to name a different path.
     let isOnlyHere = hasMissed || error.isCycle || error is CancellationError
-    keeper.end(creation, isOnlyHere ? .undecided : .failed(error))
+    keeper.end(creation, isOnlyHere ? .success(nil) : .failure(error))
     return error
   }
 
@@ -212,7 +218,7 @@ final class Factory: Provider, @unchecked Sendable {
   ) async throws -> OwnedInstance? {
     try place?.creation.beginFactory()
     let made = try await takeOrWait(demand, (parameters, place))
-    if let (keeper, creation) = place { keeper.end(creation, .undecided) }
+    if let (keeper, creation) = place { keeper.end(creation, .success(nil)) }
     return made
   }
 
@@ -225,8 +231,14 @@ final class Factory: Provider, @unchecked Sendable {
   {
     try Task.checkCancellation()
     if mayRunHere { return try await takeOrWait(demand, prepared, on: nil) }
-    let actor = isolation.actor
-    return try await AsyncCreation.visit { try await self.takeOrWait(demand, prepared, on: actor) }
+    // This task waits for the visit as for an instance: if it is cancelled, it stops waiting at once, even if the actor
+    // is not free.
+    let (visit, actor) = (AsyncCreation(on: nil), isolation.actor)
+    let number = Tree.change { _ in visit.add(.task(.current, through: [])) }
+    visit.start {
+      do { return .success(try await self.takeOrWait(demand, prepared, on: actor)) } catch { return .failure(error) }
+    }
+    return try await visit.outcome(number).get()
   }
 
   @inline(never)
@@ -236,7 +248,7 @@ final class Factory: Provider, @unchecked Sendable {
     while true {
       let step = if let actor { try await take(demand, prepared, on: actor) } else { try take(demand, prepared) }
       guard case .wait(let creation, let number) = step.claim else { return step.made }
-      if let made = try await creation.outcome(number).instance { return made }
+      if let made = try await creation.outcome(number).get() { return made }
     }
   }
 

@@ -56,10 +56,6 @@ final class Graph: @unchecked Sendable {
     return InstanceKeeper(provider: provider, cache: cache)
   }
 
-  /// The graph of the asynchronous factories that the current task is part of; nil if it is part of none, or if the
-  /// graph has ended.
-  static var ofTask: Graph? { AsyncCall.current?.graph?.unlessEnded }
-
   /// This graph; nil if it has ended.
   var unlessEnded: Graph? { Tree.change { _ in hasEnded ? nil : self } }
 

@@ -5,7 +5,6 @@ extension Provider {
   ///
   /// - Returns: The attachment, if the instance has been attached and requires something, which has not been looked up
   ///   yet.
-  @discardableResult
   final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) -> UDIAttachment? {
     guard let member = member(object, for: context) else { return nil }
     let attachment = member._attachedContext
@@ -24,21 +23,15 @@ extension Provider {
     // The cast of an `Any` checks whether the conformance may be used on this thread: a conformance that is
     // isolated to the main actor may be used only there.
     if let member = (object as Any) as? any UDIObject { return member }
-    reportUnattached(object, to: context)
-    return nil
-  }
-
-  /// Reports that an object takes part in the tree but cannot be attached on this thread. Attaching it later, on its
-  /// actor, would not help: the caller that links it now would already use it unattached.
-  private final func reportUnattached(_ object: AnyObject, to context: UDIContext) {
+    // Attaching it later, on its actor, would not help: the caller that links it now would already use it unattached.
     let name = describeType(type(of: object))
-    let path = context.change { node, _ in node.fullPath }
     UDIReporter.current.report(
       .notAttached,
       """
-      The \(name) that was made for \(key) is not attached to "\(describePath(path))". Its conformance to UDIObject \
-      belongs to an actor, usually the main actor, and the object was made elsewhere. Make or provide it on that \
-      actor: register a closure that belongs to the actor.
+      The \(name) that was made for \(key) is not attached to "\(describePath(context.fullPath))". Its conformance to \
+      UDIObject belongs to an actor, usually the main actor, and the object was made elsewhere. Make or provide it on \
+      that actor: register a closure that belongs to the actor.
       """, at: site)
+    return nil
   }
 }

@@ -66,8 +66,7 @@ extension Provider {
   final func forgetFailure() { note(nil) }
 
   private final func note(_ failure: FactoryFailure?) {
-    Tree.change { garbage in
-      if let old = extras?.lastFailure { garbage.add(old) }
+    Tree.change { _ in
       if failure != nil || hasExtras { ensureExtras().lastFailure = failure }
       hasFailure.store(failure != nil, ordering: .relaxed)
       hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)

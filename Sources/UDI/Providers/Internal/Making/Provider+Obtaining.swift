@@ -14,7 +14,7 @@ extension Provider {
       case .gone: return nil
       case .make: continue
       case .wait(let creation, let number):
-        if let made = try await creation.outcome(number).instance { return made }
+        if let made = try await creation.outcome(number).get() { return made }
       }
     }
   }
@@ -31,18 +31,15 @@ extension Provider {
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
     let claim = try keeper.claim(for: context, by: .task(asker, through: []), isPreparing: !isAsynchronous)
-    guard case .make(let new, let waiter) = claim else { return claim }
-    guard let creation = new as? AsyncCreation, let waiter else {
-      preconditionFailure("a task begins a creation that it waits for")
-    }
+    guard case .make(let creation as AsyncCreation, let waiter?) = claim else { return claim }
     let owner = creation.owner ?? context
     creation.start { [self] in
       do {
         try creation.beginFactory()
         // Another task might have stored an instance since this one asked the storage.
         if let stored = keeper.custom?.load() {
-          keeper.end(creation, .undecided)
-          return .made(OwnedInstance(stored, reach))
+          keeper.end(creation, .success(nil))
+          return .success(OwnedInstance(stored, reach))
         }
         // An instance that is kept has its own graph. So has one whose graph has ended in the meantime.
         let present = graph?.unlessEnded
@@ -50,12 +47,12 @@ extension Provider {
         defer { if present == nil { own.end() } }
         let call = try AsyncCall(self, for: owner, with: key, in: own, beginning: creation, askedBy: asker)
         // The parameters share a graph that no other task uses.
-        let made = try await make(
-          demand.for(owner, in: graph == nil ? Graph() : demand.graph), as: call, for: (keeper, creation))
-        return made.map { .made($0) } ?? .undecided
+        return .success(
+          try await make(
+            demand.for(owner, in: graph == nil ? Graph() : demand.graph), as: call, for: (keeper, creation)))
       } catch {
-        keeper.end(creation, .failed(error))
-        return .failed(error)
+        keeper.end(creation, .failure(error))
+        return .failure(error)
       }
     }
     return .wait(creation, waiter)

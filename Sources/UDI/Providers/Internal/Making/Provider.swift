@@ -10,14 +10,13 @@ import Synchronization
 package class Provider: Entry, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock or are atomic.
 
-  // The first three properties are small. Directly after the last property of `Entry`, they fill space that would
+  // The first two properties are small. Directly after the last property of `Entry`, they fill space that would
   // otherwise be padding.
 
   /// Whether `madeType` is exactly the type that is recorded for the key, and not a different type with the same name
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
   @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
-  @exclusivity(unchecked) private final var uncheckedHasScopeKind = false
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
   /// The lifetime; nil means that none was named, and that the context has no default of its own. Constant once the
@@ -189,7 +188,7 @@ package class Provider: Entry, @unchecked Sendable {
     }
     if isAsynchronous, demand.look != nil { throw ProviderFailure.asynchronous(self) }
     if sharing == .unique { try Task.checkCancellation() }
-    let present = Graph.ofTask
+    let present = AsyncCall.current?.graph?.unlessEnded
     let ofTask = present ?? Graph()
     defer { if present == nil { ofTask.end() } }
     if sharing == .graph, isAsynchronous { return try await shared(demand, key, in: ofTask) }
@@ -226,7 +225,7 @@ package class Provider: Entry, @unchecked Sendable {
   }
   package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// The kind of scopes that own what the provider makes under the lifetime `.scope`; nil for any kind.
-  package final var scopeKind: String? { unsafe uncheckedHasScopeKind ? uncheckedLifetime?.scopeKind : nil }
+  package final var scopeKind: String? { unsafe uncheckedLifetime?.scopeKind }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 }
@@ -272,13 +271,9 @@ extension Provider {
         }
       }
     }
-    for (instance, context) in kept { Resolution.current.object.complete(instance, of: self, for: context) }
-  }
-
-  /// Sets the metadata. The old value is released after the lock.
-  final func setMetadata(_ value: any Sendable) {
-    var old: (any Sendable)? = value
-    Tree.change { _ in swap(&ensureExtras().metadata, &old) }
+    for (instance, context) in kept {
+      Resolution.current.object.atEnd(completes: true, instance, nil, of: self, in: nil, for: context, with: nil)
+    }
   }
 
   /// All instances that the provider keeps, apart from those in a user's storage. Called under the tree lock.
@@ -391,7 +386,6 @@ extension Provider {
     if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }
     let chosen = unsafe uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
     unsafe uncheckedSharing = kind == .scoped ? .strong : chosen
-    if chosen == .scope, kind != .scoped { unsafe uncheckedHasScopeKind = uncheckedLifetime?.scopeKind != nil }
     if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking

@@ -78,11 +78,7 @@ final class Resolution {
 
   /// Whether what this thread does now is part of a look (a lookup for a watcher). If so, entries that it adds to the
   /// tree are marked: see `ChangeKind`. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedIsLooking = false
-  var isLooking: Bool {
-    get { unsafe uncheckedIsLooking }
-    set { unsafe uncheckedIsLooking = newValue }
-  }
+  @exclusivity(unchecked) var isLooking = false
 
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
@@ -100,9 +96,9 @@ final class Resolution {
 
   /// Runs a body as part of a look or, if `isLooking` is false, as something that is not part of one.
   func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
-    let outer = self.isLooking
-    self.isLooking = isLooking
-    defer { self.isLooking = outer }
+    let outer = unsafe self.isLooking
+    unsafe self.isLooking = isLooking
+    defer { unsafe self.isLooking = outer }
     return try body()
   }
 
@@ -146,7 +142,7 @@ extension Resolution {
     let outer = unsafe (isLooking, graph.take())
     defer { unsafe (isLooking, graph) = outer }
     // What is made only once is not part of a look.
-    if isLooking, creation.happensOnce { isLooking = false }
+    if unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
     return try make()
   }
 
@@ -228,8 +224,8 @@ extension Resolution {
     if unsafe frames.isEmpty, unsafe hasRemains { endOutermost() }
   }
 
-  /// Notes what has to be done for an instance at the end of the outermost link: what the instance requires is looked
-  /// up, then the completion is called, and then the instance's operation begins.
+  /// Notes what has to be done for an instance at the end of the outermost link, which is now if nothing is being made:
+  /// what the instance requires is looked up, then the completion is called, and then the instance's operation begins.
   ///
   /// - Parameters:
   ///   - completes: Whether the completion is called.
@@ -241,14 +237,9 @@ extension Resolution {
   ) {
     unsafe hasRemains = true
     unsafe completions.append(
-      Completion(
+      unsafe Completion(
         provider: provider, keeper: keeper, completes: completes, instance: instance, context: context,
         arguments: arguments.map { KeptArguments($0) }, needs: needs, isOfLook: isLooking, graph: presentGraph))
-  }
-
-  /// Has the completion called for an instance that was made before: now, or at the end of the outermost link.
-  func complete(_ instance: Instance, of provider: Provider, for context: UDIContext) {
-    atEnd(completes: true, instance, nil, of: provider, in: nil, for: context, with: nil)
     if unsafe frames.isEmpty { endOutermost() }
   }
 
@@ -315,6 +306,9 @@ extension Resolution {
 
   /// The providers of all frames, the outermost first.
   var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
+
+  /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
+  var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0.object) { $0.outer?.object }) } ?? [] }
 
   /// The keys of the frames' providers, beginning with the frame at the given index.
   private func keys(from index: Int) -> [KeyIdentity] {

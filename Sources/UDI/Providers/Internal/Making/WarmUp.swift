@@ -1,6 +1,6 @@
 /// One call of `warmUp`. It remembers what has failed, so that this is not tried again, and is reported only once.
 final class WarmUp: @unchecked Sendable {
-  // Unchecked: all properties are guarded by the tree lock.
+  // Unchecked: the property is guarded by the tree lock.
 
   /// Something to make: the demand, and the provider, if that is known. It is held until the warm-up ends, also if it
   /// is replaced meanwhile.
@@ -9,68 +9,64 @@ final class WarmUp: @unchecked Sendable {
   /// The factories that have failed, those of items and of what items need, in the order in which they failed. The
   /// contexts are held, so that no other context gets the address of one of them.
   private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
-  /// The error of each item; nil if it has been made.
-  private var itemErrors: [(any Error)?] = []
 
   /// Makes one group after the other, and what is in a group side by side. Then tries again what has failed for want of
   /// something that has been made meanwhile.
   func make(_ groups: [[Item]]) async -> [UDIFailure] {
     let items = Array(groups.joined())
-    Tree.change { _ in itemErrors = Array(repeating: nil, count: items.count) }
+    // The error of each item; nil if it has been made.
+    var errors: [(any Error)?] = Array(repeating: nil, count: items.count)
     var first = 0
     for group in groups {
-      await make(Array(first..<first + group.count), of: items)
+      await make(Array(first..<first + group.count), of: items, &errors)
       first += group.count
     }
     var tried = Array(items.indices)
     while !tried.isEmpty, !Task.isCancelled {
-      tried = whatToTryAgain(after: tried, items)
-      await make(tried, of: items)
+      tried = whatToTryAgain(after: tried, items, errors)
+      await make(tried, of: items, &errors)
     }
-    return failures(of: items)
+    return failures(of: items, errors)
   }
 
   // The steps are not inlined, because the code after each `await` would contain them once more.
 
   /// Makes some of the items side by side.
   @inline(never)
-  private func make(_ indices: [Int], of items: [Item]) async {
-    await withDiscardingTaskGroup { group in
+  private func make(_ indices: [Int], of items: [Item], _ errors: inout [(any Error)?]) async {
+    await withTaskGroup(of: (Int, (any Error)?).self) { group in
       for index in indices {
         let demand = items[index].demand
         let actor = demand.request.reach == .mainActor ? MainActor.shared : nil
-        group.addTask { self.end(index, with: await demand.failure(on: actor)) }
+        group.addTask { (index, await demand.failure(on: actor)) }
       }
+      for await (index, error) in group { errors[index] = error }
     }
-  }
-
-  @inline(never)
-  private func end(_ index: Int, with error: (any Error)?) {
-    // The old error is released after the lock.
-    var error = error
-    Tree.change { _ in swap(&itemErrors[index], &error) }
   }
 
   /// Returns the items that have failed only for want of something that has been made since. Forgets the errors of all
   /// factories that failed for that reason.
   @inline(never)
-  private func whatToTryAgain(after tried: [Int], _ items: [Item]) -> [Int] {
-    let (errors, failed) = Tree.change { _ in (self.itemErrors, self.factoryErrors) }
+  private func whatToTryAgain(after tried: [Int], _ items: [Item], _ errors: [(any Error)?]) -> [Int] {
+    let failed = Tree.change { _ in self.factoryErrors }
     var made: [String] = []
     for index in tried where errors[index] == nil {
       let (demand, provider) = items[index]
       made.append(demand.request.keyText)
       for alias in Tree.change({ _ in provider?.aliases }) ?? [] { made.append(alias.key.description) }
     }
-    func isForWantOfIt(_ error: (any Error)?) -> Bool { error?.missingOnlyHere.map(made.contains) == true }
+    func isForWantOfIt(_ error: (any Error)?) -> Bool {
+      guard let error, error.isOnlyHere, let missing = (error as? UDILinkError)?.chain.last else { return false }
+      return made.contains(describeKey(missing.typeName, missing.name))
+    }
     var others = failed.filter { !isForWantOfIt($0.error) }
     Tree.change { _ in swap(&self.factoryErrors, &others) }
     return items.indices.filter { isForWantOfIt(errors[$0]) }
   }
 
   @inline(never)
-  private func failures(of items: [Item]) -> [UDIFailure] {
-    let (errors, failed) = Tree.change { _ in (self.itemErrors, self.factoryErrors) }
+  private func failures(of items: [Item], _ errors: [(any Error)?]) -> [UDIFailure] {
+    let failed = Tree.change { _ in self.factoryErrors }
     var failures: [UDIFailure] = []
     for (index, (demand, provider)) in items.enumerated() {
       guard let error = errors[index] else { continue }
