@@ -230,6 +230,7 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
   // 7. Two closures. The first was right; the second was: no exact matches in call to instance method 'register'
   context.register(Server.self) { Server(port: 80, store: Disk()) } onClose: { try await $0.stop() }  // refused: extra trailing closure passed in call
   context.register(using: Server.init(port:store:)) { try await $0.stop() }  // refused: `onClose` is called on what `register` returns
+  context.register(Server.self) { _ in Server(port: 80, store: Disk()) }.onClose { try await $0.stpo() }  // refused: value of type 'Server' has no member 'stpo'
 
   // 8. An argument of the wrong type. The second was: no exact matches in call to instance method 'provide'. The third was:
   // cannot infer type of closure parameter '$0' without a type annotation. The fourth was: no exact matches in call to

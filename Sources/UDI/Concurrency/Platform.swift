@@ -16,7 +16,13 @@ func currentThread() -> UInt {
 }
 
 /// Whether the library was built for debugging.
-var isDebugBuild: Bool { _isDebugAssertConfiguration() }
+var isDebugBuild: Bool {
+  #if DEBUG
+    true
+  #else
+    false
+  #endif
+}
 
 /// Whether this is the process's first thread.
 var isFirstThread: Bool {

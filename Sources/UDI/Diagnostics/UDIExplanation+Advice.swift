@@ -57,7 +57,8 @@ extension UDIExplanation {
     case .inScope where isInFactory:
       """
       The factory was given \(quoted(fullPath)), which is outside the scope. Register what needs \(key) with \
-      `lifetime: .scope`, and link from inside: each scope then makes its own, from what it has.
+      `lifetime: .scope`, or `.scope("kind")` if only scopes of one kind have it, and link from inside: each of these \
+      scopes then makes its own.
       """
     case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."

@@ -16,8 +16,7 @@ extension UDIAttachment {
     providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
   ) -> Bool {
     let present = self.context
-    if let present { garbage.add(present) }
-    remember(owner: object)
+    if let present { garbage.add(present) } else { remember(owner: object) }
     if isOwned { setOwner(context, &garbage) }
     if present == nil { attach(object, to: context, at: provider.site, &garbage) }
     return present == nil

@@ -94,7 +94,8 @@ extension UDIContext {
 
   // The compiler considers an unavailable form only if no other form fits, and then its message explains the error.
   // Without the form below, the compiler would say that there are no exact matches. It takes what the others do not: no
-  // parameters, another type, and a closure after `using:`.
+  // parameters, another type, and a closure after `using:`. The type of `none` fits no other closure: otherwise this
+  // form's message would hide errors in the closures of other forms, and in what is called on their result.
 
   /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
   @available(
@@ -107,7 +108,8 @@ extension UDIContext {
   @_disfavoredOverload @discardableResult
   public func register<Made, each Parameter>(
     _ type: Any.Type = Any.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil, replaces: Bool? = nil,
-    _ none: ((Never) -> Never)? = nil, using make: (@isolated(any) (repeat each Parameter) async throws -> Made)? = nil,
+    _ none: ((Never, Never, Never) -> Never)? = nil,
+    using make: (@isolated(any) (repeat each Parameter) async throws -> Made)? = nil,
     _ close: ((Made) async throws -> Void)? = nil
   ) -> UDIRegistration<Made> { preconditionFailure("unavailable") }
 }

@@ -33,7 +33,7 @@
     ///   - tag: The scope's tag. If a sibling already has this tag, a number is added. After that, the tag never
     ///     changes. If the view moves to a context that already has a child with the scope's tag, the scope stays where
     ///     it was.
-    ///   - kind: The kind of the scope; by default the tag.
+    ///   - kind: The kind of the scope; by default the tag. Like the tag, it never changes.
     ///   - setUp: Called once, when the scope is made, to bind and register the dependencies of the views.
     /// - Returns: The view in its scope.
     public func contextScope(

@@ -138,6 +138,8 @@ extension UDIOrigin {
     }
     var found: Dependency?
     while found == nil, let next = await watcher.next() { found = Watcher.first(next) }
+    // Without its consumer, the watcher would stop.
+    withExtendedLifetime(consumer) {}
     timer?.cancel()
     if let found { return found }
     try Task.checkCancellation()

@@ -185,7 +185,7 @@ import UDIInspector
     }
     let advice =
       isInScope
-      ? "Register what needs UDITests.Other with `lifetime: .scope`, and link from inside"
+      ? "Register what needs UDITests.Other with `lifetime: .scope`, or `.scope(\"kind\")` if only scopes of one kind"
       : "Register UDITests.Other further up, or what needs it further down"
     let error = try #require(throws: UDILinkError.self) { try root.require((any Service).self) }
     #expect(error.description.contains(advice), "\(error)")

@@ -188,14 +188,17 @@ import UDIInspector
   }
 
   /// A scope that is dropped, and not closed, leaves no trace below it.
-  @Test func aDroppedScopeMayBeReplacedByAnotherOne() throws {
+  @Test func aDroppedScopeMayBeReplacedByAnotherOne() async throws {
     root.register((any Alpha).self, lifetime: .scope) { [census] in Made("a", census) }
     var scope: UDIContext? = try root.makeScope(tag: "room")
     let child = try #require(try scope?.makeChild(tag: "child"))
     scope?.removeFromParent()
     scope = nil
     try root.makeScope(tag: "room").addChild(child)
-    #expect(child.link((any Alpha).self) != nil)
+    let made = child.link((any Alpha).self)
+    #expect(made != nil)
+    try await child.close()
+    #expect(child.link((any Alpha).self) === made)
   }
 
   @Test func theRegisteringScopeMayBeTheOwner() throws {

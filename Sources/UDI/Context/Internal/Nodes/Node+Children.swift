@@ -78,15 +78,15 @@ extension Node {
     if let context { garbage.add(context) }
   }
 
-  /// Makes this node a root, as far as it knows.
+  /// Takes the node's parent away.
   ///
-  /// - Parameter correct: Corrects what others know of this node; called when it has no parent any more.
+  /// - Parameter leave: Takes the node out of what the parent knows of it; called once the node has no parent.
   /// - Returns: The context, if the parent held it.
   @inline(__always)
-  func loseParent(_ correct: () -> Void) -> UDIContext? {
+  func loseParent(_ leave: () -> Void) -> UDIContext? {
     lock.withLockInlined { shared.parent = nil }
     treeLocked.hasLostParent = true
-    correct()
+    leave()
     if treeLocked.isWatched { notifyWatchersOfMove() }
     guard let context = treeLocked.heldContext.take() else { return nil }
     // The context is remembered only if it will be needed.

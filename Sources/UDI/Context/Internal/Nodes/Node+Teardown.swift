@@ -146,13 +146,15 @@ extension Node {
     if !keys.isEmpty { treeLocked.ensureExtras().closedKeys = closedKeys.isEmpty ? keys : closedKeys + keys }
   }
 
-  /// Lets lookups from this node go on at another node, instead of at the one that ends. What the latter had, and the
-  /// instances of its scope, are not looked for further up.
+  /// Lets lookups from this node go on at another node, instead of at the one that goes. If that one has been closed,
+  /// what it had, and the instances of its scope, are not looked for further up.
   @inline(never)
   func goOn(at above: Node?, past closed: Node) {
     addClosedKeys(closed.closedKeys)
-    if let kinds = closed.treeLocked.extras?.closedScopes { treeLocked.ensureExtras().closedScopes += kinds }
-    if let kind = closed.scopeKind { treeLocked.ensureExtras().closedScopes.append(kind) }
+    if closed.isEnding {
+      if let kinds = closed.treeLocked.extras?.closedScopes { treeLocked.ensureExtras().closedScopes += kinds }
+      if let kind = closed.scopeKind { treeLocked.ensureExtras().closedScopes.append(kind) }
+    }
     goOn(at: above)
   }
 

@@ -58,8 +58,8 @@ package struct Node: Hashable, @unchecked Sendable {
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false
-    /// Whether the node has lost its parent. Also true for a `UDIContext.closedScope`, which never had one. If true,
-    /// `shared.parent` is nil, unless the context is closed or is being closed.
+    /// Whether the node has lost its parent. Also true for a scope that was begun too late, which never had one. If
+    /// true, `shared.parent` is nil, unless the context is closed or is being closed.
     var hasLostParent = false
     /// Whether a set-up block of the context is running.
     var isBeingSetUp = false

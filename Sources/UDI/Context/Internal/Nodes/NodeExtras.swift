@@ -12,7 +12,7 @@ final class NodeExtras {
   /// If the context is closed or being closed: the keys of what it had at the beginning, and of what closed contexts
   /// had that were above it. Lookups from here do not look for them further up.
   var closedKeys: [[UInt64]] = []
-  /// The kinds of the scopes that were above this context, and have been closed.
+  /// The kinds of the scopes that were above this context and have been closed.
   var closedScopes: [String] = []
   /// Whether closing the context has called a closer, here or below.
   var hasCalledCloser = false

@@ -67,7 +67,7 @@ extension InstanceKeeper {
         owner = other
       }
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
-      // `Node.rememberWithoutParent`).
+      // `Node.loseParent`).
       if AuditNotice.isOn, servesAllLookups { node.remember(owner ?? context) }
       let new: Creation
       if let thread {

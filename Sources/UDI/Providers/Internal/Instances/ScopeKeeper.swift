@@ -45,7 +45,8 @@ extension Provider {
   /// context. Do not call this under a lock.
   ///
   /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the
-  ///   scope is closed, or is being closed and has made nothing with this provider.
+  ///   scope is closed, or is being closed and has made nothing with this provider, or if a closed scope of the kind
+  ///   was further in.
   @inline(never)
   final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
     sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
@@ -66,8 +67,8 @@ extension Provider {
   }
 
   /// The scope that owns what the provider makes for a context under the lifetime `.scope`: the nearest one of the
-  /// provider's kind. It must not be above the context in which the provider is registered, because it would go on to
-  /// own instances when that context is gone. Called under the tree lock.
+  /// provider's kind. It must not be above the context in which the provider is registered, because its instances would
+  /// outlive that context. Called under the tree lock.
   ///
   /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
   /// - Complexity: O(depth).

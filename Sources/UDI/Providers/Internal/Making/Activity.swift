@@ -70,12 +70,13 @@ class Activity: @unchecked Sendable {
 
   /// The activity's task, if it has one.
   final var task: Task<Void, Never>?
-  /// If the activity was cancelled because a context is being closed, the context's path.
+  /// Not nil if the activity has been cancelled: the path of the context that is being closed; empty if there is none,
+  /// because an operation was dropped or took too long.
   private(set) final var closedPath: [String]?
 
-  /// Cancels the activity's task, if it has one, because a context is being closed. Do not call this under a lock.
+  /// Cancels the activity's task, if it has one. Do not call this under a lock.
   ///
-  /// - Parameter path: The path of the outermost context that is being closed.
+  /// - Parameter path: The path of the outermost context that is being closed; empty if none is.
   final func cancel(closing path: [String]) {
     Tree.change { _ in
       closedPath = path
