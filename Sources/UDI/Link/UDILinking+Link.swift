@@ -180,7 +180,7 @@ extension UDILinking {
   // What clients compile is marked `@_alwaysEmitIntoClient`, here and everywhere. With `@inlinable`, the library would
   // contain it as well, in a form for all types, and so would every client: 32 KiB that nothing calls. `require` is
   // transparent, so that the compiler does not optimise it for each type before inlining it. Factories call it most;
-  // clients compile 4 % faster by this ("compile" in `Benchmarks/cost`).
+  // clients compile 3 % faster by this ("compile" in `Benchmarks/cost`).
 
   /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
   @_alwaysEmitIntoClient @inline(__always)

@@ -125,8 +125,10 @@ public struct UDILifetime: Sendable {
   ///
   /// A lookup with no scope around it is a miss. Nothing that a context outside owns can therefore be made of such an
   /// instance, which might end before it. So is a lookup whose nearest scope is above the context in which the provider
-  /// is registered: its instances would outlive that context. While a scope is being closed,
-  /// and afterwards, it makes none, and no scope further out takes its place for the contexts below it.
+  /// is registered: its instances would outlive that context.
+  ///
+  /// While a scope is being closed, and afterwards, it makes none. For the contexts below it, no scope further out
+  /// takes its place.
   ///
   /// If the registration is replaced or taken back, lookups no longer find what scopes have made with it. The scopes
   /// still own these instances, and close them.
