@@ -76,7 +76,8 @@ extension UDIContext {
     because reason: (any Sendable)? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) async throws {
-    if let error = await closeCollectingErrors(.closed(because: reason), limit.map { ($0, clock) }) { throw error }
+    let limit = limit?.asLimit.map { ($0, clock) }
+    if let error = await closeCollectingErrors(.closed(because: reason), limit) { throw error }
   }
 
   /// Closes the context like `close`, but returns the error.

@@ -73,14 +73,19 @@ extension UDIContext {
     let member = instance.isBox ? nil : provider.member(instance.object, for: self)
     // The property is read while no lock is held, because the object's class implements it.
     let attachment = member?._attachedContext
-    var isNew = false
+    var (isTaken, isNew) = (false, false)
     // Registering and attaching are a single step, for three reasons. If the provider is not registered, its instance
     // must not be attached. The instance must not be found before it is attached. And `didAttachContext` may already
     // look the instance up.
     add(provider, "provide") { garbage in
+      isTaken = true
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
       isNew =
         attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
+    }
+    if !isTaken {
+      let refused = (OwnedInstance(instance, provider.reach), fullPath)
+      change { node, _ in if node.treeLocked.state != .open { provider.ensureExtras().refused = refused } }
     }
     guard isNew else { return }
     if let attachment, attachment.meetNeeds(of: instance.object, at: provider.site) { member?.didAttachContext() }

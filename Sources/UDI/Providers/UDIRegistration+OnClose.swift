@@ -10,6 +10,9 @@ extension UDIRegistration where Dependency: Sendable {
   /// This holds for instances that exist already, too. Of those, it may not be known who helped to make what: then the
   /// registrations alone give the order in which they are closed. See ``UDIContext/close()``.
   ///
+  /// What a context is given while it is being closed, or afterwards, is closed at once. An error is then reported as
+  /// ``UDIMisuse/Kind/closingFailed``.
+  ///
   /// If an instance is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset
   /// does not release what `provide` was given.)
   ///
@@ -47,6 +50,7 @@ extension UDIRegistration {
       if $0.close != nil { fatalError("\(site.fileID):\(site.line): `onClose` was called twice.") }
       $0.close = body
     }
+    (entry as? Provider)?.closeRefused(with: body)
     return self
   }
 

@@ -130,7 +130,7 @@ extension UDIOrigin {
     }
     let consumer = Consumer(context, request)
     let watcher = consumer.watcher
-    let timer = limit.map { limit in
+    let timer = limit?.asLimit.map { limit in
       Task {
         if limit > .zero { try? await clock.sleep(for: limit) }
         Tree.change { _ in watcher.stop() }
@@ -142,7 +142,7 @@ extension UDIOrigin {
     withExtendedLifetime(consumer) {}
     timer?.cancel()
     if let found { return found }
-    try Task.checkCancellation()
+    try AsyncCall.checkCancellation()
     throw seen(context.explained(ProviderFailure.nothing, request), at: request.site)
   }
 }

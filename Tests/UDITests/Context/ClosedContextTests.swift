@@ -89,9 +89,7 @@ import UDIInspector
     },
     Use("register with arguments") { $0.register((any Service).self) { (_, _: Int) in Plain() } },
     Use("register using") { $0.register((any Service).self, using: Plain.init(_:)) },
-    Use("provide") {
-      $0.provide(Plain(), as: (any Service).self).onClose { _ in Issue.record("it was not registered") }
-    },
+    Use("provide") { $0.provide(Plain(), as: (any Service).self) },
     Use("install") { $0.install(Module()) },
     Use("inject") { $0.rules(for: Target.self).inject(\.service) },
     Use("withScope") { context in

@@ -173,6 +173,7 @@ extension UDIKey<any Errand> {
 
   /// The values of the arguments are all different.
   @Test func aNameOfAnotherValueConsistsOfItsTypeAndDescription() throws {
+    #expect(UDIName("two\nlines").description != UDIName(#"two\nlines"#).description)
     #expect(UDIName(5) == 5 && UDIName(5).description == "Swift.Int 5")
     #expect(UDIName(Tab.home).description == "UDITests.KeyTests.(private).Tab UDITests.KeyTests.(private).Tab.home")
     let id = UUID()

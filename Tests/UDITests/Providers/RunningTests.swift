@@ -264,6 +264,29 @@ private enum Locals {
     try await context.untilClosed()
   }
 
+  /// What an operation follows in its own context ends with the context. That is no failure of the operation.
+  @Test(arguments: 0..<4, [false, true]) func whatFollowsEndsQuietly(_ verb: Int, _ isWatching: Bool) async throws {
+    let (context, service) = (context, Plain())
+    context.bind(service, as: (any Service).self)
+    context.provide(1).running { _ in
+      switch verb {
+      case 0: _ = try await context.linkWhenAvailable((any Other).self)
+      case 1: try await context.whileAvailable((any Other).self) { _ in }
+      case 2: try await context.whileAvailable((any Service).self) { _ in try await Task.sleep(for: .seconds(100)) }
+      default: for await _ in context.updates(of: (any Other).self) {}
+      }
+    }
+    if isWatching { await until { context.change { node, _ in node.treeLocked.isWatched } } }
+    try await context.close()
+    withExtendedLifetime(service) {}
+  }
+
+  @Test func aCloserThatIsCancelledByItselfHasFailed() async throws {
+    context.provide(1).onClose { _ in throw CancellationError() }
+    let error = await #expect(throws: UDICloseError.self) { try await context.close() }
+    #expect(error?.failures.map { $0.error is CancellationError } == [true])
+  }
+
   // MARK: Circles
 
   @Test func itMayCloseItsOwnContext() async throws {

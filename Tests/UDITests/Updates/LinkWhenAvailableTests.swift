@@ -218,6 +218,15 @@ extension LinkWhenAvailableTests {
     clock.advance(by: .seconds(100))
   }
 
+  @Test func theLongestLimitIsNone() async throws {
+    let (root, plain) = (root, Plain())
+    let task = Task { try await root.linkWhenAvailable((any Service).self, within: .seconds(Int.max)) }
+    root.bind(plain, as: (any Service).self)
+    #expect(try await task.value === plain)
+    root.provide(plain).onClose { _ in await Task.yield() }
+    try await root.close(within: .seconds(Int.max))
+  }
+
   @Test("A deadline that is over already: one lookup, and the explanation", arguments: [Duration.zero, .seconds(-1)])
   func deadlineThatIsOver(_ limit: Duration) async throws {
     let plain = Plain()

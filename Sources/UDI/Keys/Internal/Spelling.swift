@@ -41,7 +41,7 @@ func describePath(_ tags: [String]) -> String { tags.map(oneLine).joined(separat
 package func quoted(_ tags: [String]) -> String { spelled("\"\(describePath(tags))\"") }
 
 /// Prepares a user's text for messages. The text may contain anything, so this escapes control characters, line breaks,
-/// and characters that change the direction of the text.
+/// and characters that change the direction of the text; and backslashes, so that different texts stay different.
 package func oneLine(_ text: String) -> String {
   var line = ""
   for scalar in text.unicodeScalars {
@@ -54,7 +54,7 @@ extension Unicode.Scalar {
   fileprivate var mustBeEscaped: Bool {
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: true
-    default: properties.isBidiControl
+    default: self == "\\" || properties.isBidiControl
     }
   }
 }

@@ -107,6 +107,22 @@ extension Provider {
       })
   }
 
+  /// Closes an instance that no context owns, and reports an error. This takes a task of its own: the current one might
+  /// have been cancelled.
+  ///
+  /// - Parameter path: The path of the context that would have owned the instance.
+  final func close(_ instance: Instance, with close: Closer.Body, _ path: [String]) async {
+    do { try await Task { try await close.value(instance) }.value } catch {
+      UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
+    }
+  }
+
+  /// Closes what a context was given that was closed, or being closed. Nothing else would close it.
+  final func closeRefused(with close: Closer.Body) {
+    guard let (instance, path) = Tree.change({ _ in extras?.refused.take() }) else { return }
+    Task { await self.close(instance.value, with: close, path) }
+  }
+
   /// Begins the operation of an instance, or of each one that has none yet. Do not call this under a lock.
   ///
   /// - Parameters:

@@ -16,6 +16,8 @@ final class Operation: Activity, @unchecked Sendable {
   /// The number among its waiters of the run of `close()` that ends it. The run enters as soon as it begins: the
   /// operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
+  /// Whether the operation is to end because its context is being closed. Not true for the call of a closer.
+  var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil && ending == nil }
   /// What went wrong, until somebody has been told.
   fileprivate(set) var failure: UDIFailure?
 
@@ -64,7 +66,7 @@ final class Operation: Activity, @unchecked Sendable {
     let untold = Tree.change { garbage -> UDIFailure? in
       var error = error
       let isClosing = closedPath != nil || closingNumber != nil
-      if closedPath != nil, error is CancellationError { error = nil }
+      if isEndedByClosing, error is CancellationError { error = nil }
       if !isClosing, error == nil, !mayEnd { error = UDIUntimelyEnd.tooEarly }
       let node = provider?.node
       if let provider {

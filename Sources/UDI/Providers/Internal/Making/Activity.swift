@@ -47,12 +47,16 @@ class Activity: @unchecked Sendable {
     var continuation: CheckedContinuation<Void, Never>?
 
     init(_ waiter: Waiter) { self.waiter = waiter }
+
+    var isActivity: Bool { if case .activity = waiter { true } else { false } }
   }
 
   /// Everything that waits, by numbers.
   @exclusivity(unchecked) private final var waiting = ObjectTable<Waiting>()
   /// The number of the last waiter; 0 if nothing has waited. Most creations end before anything waits for them.
   @exclusivity(unchecked) private final var lastNumber: UInt64 = 0
+  /// How many threads and tasks wait.
+  private final var wantedBy = 0
   /// The gate at which threads wait; made for the first of them.
   private final var gate: Gate?
   /// Whether the activity has ended. Stays false for a creation that nothing has waited for. Read this under the tree
@@ -114,7 +118,9 @@ class Activity: @unchecked Sendable {
   /// Adds a waiter that cannot be part of a circle.
   final func add(_ waiter: Waiter) -> UInt64 {
     unsafe lastNumber += 1
-    unsafe waiting[lastNumber] = Waiting(waiter)
+    let new = Waiting(waiter)
+    unsafe waiting[lastNumber] = new
+    if !new.isActivity { wantedBy += 1 }
     if case .thread = waiter, gate == nil { gate = Gate() }
     return unsafe lastNumber
   }
@@ -123,11 +129,7 @@ class Activity: @unchecked Sendable {
   final var hasBeenAwaited: Bool { unsafe lastNumber > 0 }
 
   /// Whether a thread or a task, and not only another activity, waits for the end.
-  final var isWanted: Bool {
-    var isWanted = false
-    unsafe waiting.forEach { if case .activity = $0.waiter {} else { isWanted = true } }
-    return isWanted
-  }
+  final var isWanted: Bool { wantedBy > 0 }
 
   /// Blocks this thread until the activity has ended. Do not call this under a lock.
   ///
@@ -175,8 +177,10 @@ class Activity: @unchecked Sendable {
   /// Removes a waiter. It may be the last to hold its call, so it is released after the lock has been released.
   private final func remove(_ number: UInt64) -> Waiting? {
     Tree.change { _ in
-      defer { unsafe waiting[number] = nil }
-      return unsafe waiting[number]
+      guard let removed = unsafe waiting[number] else { return nil }
+      unsafe waiting[number] = nil
+      if !removed.isActivity { wantedBy -= 1 }
+      return removed
     }
   }
 
@@ -195,6 +199,7 @@ class Activity: @unchecked Sendable {
   final func wakeForChange() {
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
     unsafe waiting = ObjectTable()
+    wantedBy = 0
   }
 
   // MARK: - Circles

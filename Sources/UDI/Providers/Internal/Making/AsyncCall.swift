@@ -69,6 +69,16 @@ final class AsyncCall: @unchecked Sendable {
     }
   }
 
+  /// Throws `CancellationError` if the current task is cancelled, or is part of an operation whose context is being
+  /// closed, so that the operation ends quietly when what it follows there ends.
+  static func checkCancellation() throws {
+    try Task.checkCancellation()
+    guard let current else { return }
+    if Tree.change({ _ in current.chain.contains { ($0.activity as? Operation)?.isEndedByClosing == true } }) {
+      throw CancellationError()
+    }
+  }
+
   /// This call and those that have asked for it, the innermost first.
   private var chain: some Sequence<AsyncCall> { sequence(first: self) { $0.asker } }
 

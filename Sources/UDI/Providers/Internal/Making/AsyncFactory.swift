@@ -46,7 +46,8 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       ? await attachAndKeep(instance, demand.context, for: place, on: isolation.actor) : keep(instance, for: place)
     if completes { await complete(instance, for: demand.context, on: completionActor) }
     if !isWanted {
-      await close(instance, path: demand.context.fullPath)
+      let close = Tree.change { _ in closer?.close }
+      if let close { await self.close(instance, with: close, demand.context.fullPath) }
     } else if runsInstances, let (keeper, creation) = place {
       let isCancelled = demand.warmUp != nil && !Tree.change { _ in creation.isWanted }
       keeper.provider.beginOperations(of: instance, isPutOff: isCancelled)
@@ -96,17 +97,6 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let kept = keep(instance, for: place)
     if let attachment, attachment.context != nil { attachment.meetNeeds(of: instance.object, at: site) }
     return kept
-  }
-
-  /// Calls the closer, if there is one, for a new instance that is not kept, because all tasks that wanted it have been
-  /// cancelled. So has been the task that made it, so the closer has one of its own.
-  ///
-  /// - Parameter path: The path of the context that would have owned the instance.
-  private func close(_ instance: Instance, path: [String]) async {
-    guard let close = Tree.change({ _ in closer?.close }) else { return }
-    do { try await Task { try await close.value(instance) }.value } catch {
-      UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
-    }
   }
 
   /// Returns the instance that is kept. If there is none, or if a fresh one is wanted, the lookup is a miss, because

@@ -89,6 +89,8 @@ package class Provider: Entry, @unchecked Sendable {
     var scopeKey: ScopeKey?
     /// The task that obtains the parameters of an initialiser, while it does (`InstanceKeeper.preparation`).
     var preparation: Creation?
+    /// What `provide` was given, if the context was not open, and the path of the context.
+    var refused: (instance: OwnedInstance, path: [String])?
   }
 
   /// - Parameters:
