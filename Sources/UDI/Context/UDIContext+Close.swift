@@ -84,8 +84,8 @@ extension UDIContext {
   nonisolated(nonsending) package func closeCollectingErrors(
     _ ending: UDIEnding, _ limit: (time: Duration, clock: any Clock<Duration>)? = nil
   ) async -> UDICloseError? {
-    guard let (run, number, _) = Closing.join(self, ending, limit) else { return nil }
-    return await run.waitForEnd(number)
+    guard let (part, number, _) = Closing.join(self, ending, limit) else { return nil }
+    return await part.waitForEnd(number)
   }
 
   /// Closes a scope whose operation, or whose set-up, has ended.
@@ -94,11 +94,14 @@ extension UDIContext {
   ///   that has called no closer.
   nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
     if closeAtOnce() == true { return nil }
-    if let (run, number, isNew) = Closing.join(self, ending, nil) {
-      let error = await run.waitForEnd(number)
+    if let (part, number, isNew) = Closing.join(self, ending, nil) {
+      let error = await part.waitForEnd(number)
       if isNew { return error }
     }
-    return change { node, _ in node.treeLocked.extras?.hasCalledCloser == true } ? UDIUntimelyEnd.scopeClosed : nil
+    let hasCalledCloser = change { node, _ in
+      node.treeLocked.extras.map { $0.closing?.hasCalledCloser ?? $0.hasCalledCloser } == true
+    }
+    return hasCalledCloser ? UDIUntimelyEnd.scopeClosed : nil
   }
 
   /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an
@@ -118,6 +121,7 @@ extension UDIContext {
   /// - Complexity: O(contexts below, and their registrations).
   nonisolated(nonsending) public func untilClosed() async throws {
     while let (end, number) = try enterEnd(.task(.present, through: [])) {
+      (end as? Closing)?.endIfDone()
       let hasEnded = await end.waitUnlessCancelled(number)
       // This task may have been told of a failure although it was cancelled at the same moment.
       if let failure = Tree.change({ _ in (end as? Operation)?.failure }) { throw failure }
@@ -135,7 +139,7 @@ extension UDIContext {
       if node.treeLocked.state == .closed { return nil }
       let extras = node.treeLocked.ensureExtras()
       // A run of `close()` might wait for this task, and gets the failures.
-      if let run = extras.closing { return (try? run.enter(waiter)).map { (run, $0) } }
+      if let part = extras.closing { return (try? part.enter(waiter)).map { (part, $0) } }
       if let failure = node.takeFailure() { throw failure }
       let end = extras.end ?? Operation()
       extras.end = end

@@ -35,8 +35,8 @@ public enum UDIEnding: Sendable {
 public enum UDIUntimelyEnd: Error, Sendable {
   /// The operation has ended before its context was closed.
   case tooEarly
-  /// It had not ended when the time that `close(because:within:clock:)` gives was over. It was cancelled, and is no
-  /// longer waited for.
+  /// It had not ended when the time that `close(because:within:clock:)` gives was over, and is no longer waited for. If
+  /// it is an operation, an `onClose` closure or a factory, it was cancelled.
   case notInTime
   /// Other code had closed the scope before the operation of `withScope` returned. The scope's `onClose` closures have
   /// therefore not seen ``UDIEnding/returned``.
@@ -48,7 +48,7 @@ extension UDIUntimelyEnd: CustomStringConvertible {
   public var description: String {
     switch self {
     case .tooEarly: "it has ended before its context was closed; if it may, pass `mayEnd: true` to `running`"
-    case .notInTime: "it did not end in time, and was cancelled"
+    case .notInTime: "it did not end in time, and is no longer waited for"
     case .scopeClosed: "its scope was closed before it returned, so no `onClose` closure has seen that it did"
     }
   }

@@ -143,23 +143,6 @@ import Testing
     clock.advance(by: .seconds(9))
   }
 
-  /// A limit for a context below is none for a context above that is being closed.
-  @Test func aLimitBelowIsThatOfItsCallerAlone() async throws {
-    let (context, journal, clock, latch) = (context, journal, clock, Latch())
-    let child = try context.makeChild(tag: "child")
-    register(["a"], hanging: ["a": latch])
-    let above = Task { try await context.close() }
-    await until { journal.all == ["a"] }
-    let below = Task { try await child.close(within: .seconds(1), clock: clock) }
-    await until { clock.sleeperCount == 1 }
-    clock.advance(by: .seconds(1))
-    let error = await #expect(throws: UDICloseError.self) { try await below.value }
-    #expect(error?.failures.map { $0.error is UDIUntimelyEnd } == [true])
-    latch.arrive()
-    try await above.value
-    #expect(journal.all == ["a", "a at last, cancelled: false"])
-  }
-
   /// A context below that is being closed without a limit is left behind, and named.
   @Test func anEarlierCloseBelowIsLeftBehind() async throws {
     let (context, journal, clock, latch) = (context, journal, clock, Latch())

@@ -7,7 +7,7 @@ final class NodeExtras {
   var scopeKind: String?
   /// The modules that are installed.
   var modules: [InstalledModule] = []
-  /// The run of `close()` that ends this context, until that run has ended.
+  /// The part of a run of `close()` that ends this context, until it has ended.
   var closing: Closing?
   /// If the context is closed or being closed: the keys of what it had at the beginning, and of what closed contexts
   /// had that were above it. Lookups from here do not look for them further up.

@@ -83,7 +83,7 @@ final class Operation: Activity, @unchecked Sendable {
   }
 
   /// Lets a run of `close()` wait for the operation. Call this under the tree lock.
-  func noteClosing(by run: Closing) { if !hasEnded { closingNumber = add(.activity(run)) } }
+  func noteClosing(by closing: Closing) { if !hasEnded { closingNumber = add(.activity(closing)) } }
 
   /// Takes what went wrong, to tell it to somebody. Call this under the tree lock.
   func takeFailure() -> UDIFailure? { failure.take() }

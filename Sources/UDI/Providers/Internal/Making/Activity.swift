@@ -69,6 +69,9 @@ class Activity: @unchecked Sendable {
   /// The key of what the activity makes or closes; nil if there is none.
   var key: KeyIdentity? { nil }
 
+  /// What cannot go on before this has ended, apart from the waiters. Called under the tree lock.
+  var following: Activity? { nil }
+
   /// Raises the priority of the activity's task, if it has one, to that of the current task.
   func raisePriority() {}
 
@@ -232,6 +235,7 @@ class Activity: @unchecked Sendable {
         return circle + (key.map { [$0] } ?? [])
       }
       unsafe activity.waiting.forEach { add($0.waiter, awaiting: next) }
+      if let following = activity.following { add(.activity(following), awaiting: next) }
       next += 1
     }
     return nil

@@ -1,0 +1,339 @@
+/// One run of `close()`, which ends a context and all contexts below it. It takes these steps:
+///
+/// 1. All of these contexts are marked as being closed, under a single hold of the tree lock. From then on, nothing is
+///    added to them, and nothing new is made in them. The other steps are taken in a separate task, which goes on even
+///    if the caller of `close()` is cancelled.
+/// 2. All asynchronous creations are cancelled. (So are the operations of `whileAvailable`, whose watching ended with
+///    step 1.)
+/// 3. For one context after the other, those below before those above (`Closing`), the run waits for earlier runs that
+///    end contexts directly below, for creations, and for operations. For one instance after the other, it then cancels
+///    and awaits the operation, and calls the closer, with no lock held.
+/// 4. It ends the contexts, and wakes everything that waits. If something waits for a context below, that ends as soon
+///    as its turn is over.
+///
+/// If there is a limit, and it is over, whatever the run waits for in step 3 is left behind.
+///
+/// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
+final class ClosingRun: @unchecked Sendable {
+  // Unchecked: the tree lock guards all mutable properties.
+
+  /// The parts of the run, breadth-first. They come in reverse order, so the last one is the first.
+  private(set) var parts: [Closing] = []
+  /// The index of the part whose turn it is.
+  private var current = 0
+  /// What has failed, in which part, and whether somebody gets it as an error.
+  private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
+  /// How the contexts end, as the closers see it.
+  private let ending: UDIEnding
+  /// Whether a limit is over.
+  var isLate = false
+  /// Whether the run ends all of its contexts now.
+  private(set) var isEnding = false
+  /// What the run waits for now, with the number of the part among its waiters.
+  private(set) var awaitedNow: (activity: Activity, number: UInt64)?
+
+  /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
+  init(_ context: UDIContext, _ first: Node, _ ending: UDIEnding, _ garbage: inout Garbage) {
+    self.ending = ending
+    for (node, _) in BreadthFirst(first) {
+      let outer = node == first ? nil : node.parent?.treeLocked.extras?.closing
+      if node.treeLocked.state.isEnding {
+        // The parts below belong to the same earlier run.
+        if let other = node.treeLocked.extras?.closing, let outer, outer.run === self { other.enter(outer) }
+      } else if let context = node == first ? context : node.context {
+        parts.append(Closing(self, context, node, below: outer))
+      }
+    }
+    current = parts.count - 1
+    // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
+    for part in parts.reversed() { part.context?.withNode { mark(part, $0, &garbage) } }
+  }
+
+  /// Marks a context as being closed, and notes what the run has to close and to wait for there.
+  private func mark(_ part: Closing, _ node: Node, _ garbage: inout Garbage) {
+    node.treeLocked.state = .closing
+    node.noteClosedKeys(&garbage)
+    let extras = node.treeLocked.ensureExtras()
+    // Watching ends now, because a closer may wait for a task that waits for updates from here.
+    if node.treeLocked.isWatched { node.endWatching() }
+    // Those who wait for the end look again, and then wait for this part, unless it waits for them.
+    extras.end?.wakeForChange()
+    var activities = extras.activities
+    let present = node.allProviders
+    if node.treeLocked.hasClosers { part.toClose = present }
+    for provider in present {
+      garbage.add(provider)
+      provider.closer?.isClosing = true
+      for unclosed in provider.closer?.unclosed ?? [] { unclosed.operation?.noteClosing(by: part) }
+      if let creation = unsafe provider.creation { activities.append(creation) }
+      activities += (provider.caches?.all ?? []).flatMap { [$0.creation, $0.preparation].compactMap(\.self) }
+      if let preparation = provider.extras?.preparation { activities.append(preparation) }
+      provider.leaveIfEnding(&garbage)
+    }
+    for activity in activities { part.underWay.append((activity, activity.add(.activity(part)))) }
+  }
+
+  // MARK: - Parts. Under the tree lock
+
+  /// The parts that are a given one or below it.
+  private func isPart(_ index: Int, below outer: Closing) -> Bool {
+    var index: Int? = index
+    while let next = index, next > outer.index { index = parts[next].outer }
+    return index == outer.index
+  }
+
+  /// Whether it is the turn of a part, or of one below it.
+  func isBusy(below outer: Closing) -> Bool { isPart(current, below: outer) }
+
+  /// The parts for a node and those below it.
+  func parts(from first: Node) -> [Closing] {
+    BreadthFirst(first).compactMap { $0.node.treeLocked.extras?.closing }.filter { $0.run === self }
+  }
+
+  /// What has failed in a part or below it. Somebody gets it as an error.
+  func takeFailures(of outer: Closing) -> [UDIFailure] {
+    failures.indices.filter { isPart(failures[$0].part, below: outer) }.map { index in
+      failures[index].isTold = true
+      return failures[index].failure
+    }
+  }
+
+  // MARK: - The task
+
+  /// Takes the steps 2 to 4. The steps that wait are functions of their own, so that each is compiled once, and not
+  /// with everything that can come before it.
+  func start() async {
+    let start = ContinuousClock.now
+    let parts = Tree.change { _ in self.parts }
+    let first = parts[0]
+    let path = first.path
+    // Everything is cancelled before anything is awaited, because one factory might wait for another.
+    let underWay = Tree.change { _ in parts.flatMap(\.underWay) }
+    for (activity, _) in underWay { activity.cancel(closing: path) }
+    for part in parts.reversed() {
+      if Tree.change({ _ in !part.underWay.isEmpty }) { await waitForOthers(part) }
+      if Tree.change({ _ in !part.toClose.isEmpty }) { await callClosers(part, path) }
+      let isAwaited = Tree.change { _ in
+        part.isDone = true
+        if let outer = part.outer {
+          current = part.index - 1
+          if part.hasCalledCloser { parts[outer].hasCalledCloser = true }
+        } else {
+          isEnding = true
+        }
+        return part.isWanted
+      }
+      if isAwaited, part !== first { part.wakeAll(part.endAll()) }
+    }
+    let all = first.endAll()
+    // The observer is notified before the callers that wait go on.
+    UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
+    let untold = Tree.change { _ in first.isTaken ? [] : failures.filter { !$0.isTold }.map(\.failure) }
+    for failure in untold { failure.reportWhileClosing() }
+    first.wakeAll(all)
+    _ = Tree.change { _ in
+      defer { self.parts = [] }
+      return self.parts
+    }
+  }
+
+  /// Waits for something, as long as there is time.
+  ///
+  /// - Parameter number: The number of the part among the waiters of the activity.
+  /// - Returns: Whether the activity has ended.
+  @inline(never)
+  private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
+    let rest = Tree.change { _ in
+      awaitedNow = (activity, number)
+      return limit(of: part)
+    }
+    let timer = rest.map { rest in
+      Task.detached { if (try? await rest.clock.sleep(for: rest.time)) != nil { activity.leave(number) } }
+    }
+    await activity.wait(number)
+    timer?.cancel()
+    let (hasEnded, last) = Tree.change { _ in (activity.hasEnded, awaitedNow.take()) }
+    withExtendedLifetime(last) {}
+    return hasEnded
+  }
+
+  /// How long the run still waits for each activity of a part; nil if no limit is over.
+  private func limit(of part: Closing) -> Closing.Limit? {
+    if !isLate { return nil }
+    return sequence(first: part) { part in part.outer.map { self.parts[$0] } }.lazy.compactMap(\.rest).first
+  }
+
+  /// Waits for an operation. If the time is over, cancels it.
+  ///
+  /// - Returns: The operation's error, if it has failed.
+  private func error(of operation: Operation, _ part: Closing) async -> (any Error)? {
+    if let number = Tree.change({ _ in operation.closingNumber }), await !wait(part, for: operation, number) {
+      operation.cancel(closing: [])
+      return UDIUntimelyEnd.notInTime
+    }
+    return Tree.change { _ in operation.takeFailure() }?.error
+  }
+
+  @inline(never)
+  private func waitForOthers(_ part: Closing) async {
+    // The run may be the last to hold a user's object, for example through a creation. It is released here.
+    let underWay = Tree.change { _ in
+      defer { part.underWay = [] }
+      return part.underWay
+    }
+    for (activity, number) in underWay {
+      activity.raisePriority()
+      let hasEnded = await wait(part, for: activity, number)
+      if let other = activity as? Closing {
+        let (failures, rest) = Tree.change { _ in
+          part.hasCalledCloser = part.hasCalledCloser || other.hasCalledCloser
+          return (other.takeFailures(), limit(of: part))
+        }
+        for failure in failures ?? [other.late] { note(failure, part) }
+        if failures == nil, let rest { other.startTimer((.zero, rest.clock)) }
+      } else if !hasEnded, let key = activity.key {
+        note(UDIFailure(key, path: part.path, error: UDIUntimelyEnd.notInTime), part)
+      }
+    }
+  }
+
+  private func note(_ failure: UDIFailure, _ part: Closing) {
+    Tree.change { _ in failures.append((part.index, failure, isTold: false)) }
+  }
+
+  @inline(never)
+  private func callClosers(_ part: Closing, _ path: [String]) async {
+    var steps = steps(of: part)
+    while let step = steps.popLast() { await take(step, part, path) }
+    // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
+    _ = Tree.change { _ in
+      for provider in part.toClose { provider.closer?.isClosing = false }
+      defer { part.toClose = [] }
+      return part.toClose
+    }
+  }
+
+  /// Closes one instance, and drops it.
+  @inline(never)
+  private func take(_ step: Step, _ part: Closing, _ path: [String]) async {
+    let start = ContinuousClock.now
+    var errors: [any Error] = []
+    if let operation = step.unclosed.operation {
+      operation.cancel(closing: path)
+      if let error = await error(of: operation, part) { errors.append(error) }
+    }
+    if let call = beginClosing(step, part), let error = await error(of: call, part) { errors.append(error) }
+    finish(step, errors, part, since: start)
+  }
+
+  /// Calls the closer for an instance; nil if there is only an operation.
+  @inline(never)
+  private func beginClosing(_ step: Step, _ part: Closing) -> Operation? {
+    guard let close = step.closer.close else { return nil }
+    // A closer that does not end holds only this, and not the context.
+    let instance = step.unclosed.instance
+    let call = Operation(of: step.provider, ending) { try await close.value(instance.value) }
+    Tree.change { _ in
+      part.hasCalledCloser = true
+      call.noteClosing(by: part)
+    }
+    call.start(isDetached: false)
+    return call
+  }
+
+  /// Drops an instance that has been closed.
+  @inline(never)
+  private func finish(_ step: Step, _ errors: [any Error], _ part: Closing, since start: ContinuousClock.Instant) {
+    let (provider, closer, instance) = (step.provider, step.closer, step.unclosed.instance)
+    for error in errors { note(UDIFailure(provider, path: part.path, error: error), part) }
+    Tree.change { garbage in
+      if let index = closer.unclosed.lastIndex(where: { $0.instance === instance }) {
+        garbage.add(closer.unclosed.remove(at: index).instance)
+      }
+      if let cache = step.cache {
+        InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
+      } else if !provider.hasCaches, provider.kept.map({ $0.object === instance.value.object }) ?? true {
+        // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
+        provider.node?.unregister(provider, &garbage)
+      }
+    }
+    UDIObserver.tell {
+      .closed(UDIEvent.Closed(provider, path: part.path, duration: start.duration(to: .now), failure: errors.first))
+    }
+  }
+}
+
+// MARK: - The order
+
+extension ClosingRun {
+  /// What has to be done for one instance.
+  ///
+  /// The cache is the one that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because
+  /// the provider was reset or left its context while the factory ran.
+  private typealias Step = (provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?)
+
+  /// What has to be done in one context, in the reverse of the order `inOrderOfMaking`. Nothing new is made there any
+  /// more, so the list is complete.
+  private func steps(of part: Closing) -> [Step] {
+    var steps: [Step] = []
+    Tree.change { _ in
+      for provider in Self.inOrderOfMaking(part.toClose) {
+        guard let closer = provider.closer else { continue }
+        // The caches by the addresses of the instances that they keep.
+        var keepers = ObjectTable<InstanceCache>()
+        for cache in provider.caches?.all ?? [] {
+          if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
+        }
+        for unclosed in closer.unclosed {
+          let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
+          steps.append((provider, closer, unclosed, cache))
+        }
+      }
+    }
+    return steps
+  }
+
+  /// Puts the providers of one context into the order in which they would make their instances if everything were made
+  /// in the order of registration, each instance after those that help to make it. The order in which they were made in
+  /// fact may differ from one run of the program to the next.
+  private static func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
+    var byID = ObjectTable<Provider>()
+    for provider in providers { byID[UInt64(provider.id)] = provider }
+    var order: [Provider] = []
+    var known = ObjectSet()
+    // To be visited, the last one first. A provider is visited a second time after those that help it.
+    var open = providers.inOrder { UInt64($0.maker.id) }.reversed().map { (provider: $0, isSecond: false) }
+    while let (provider, isSecond) = open.popLast() {
+      if isSecond { order.append(provider) }
+      if isSecond || known.contains(provider) { continue }
+      known.insert(Unretained(provider))
+      open.append((provider, true))
+      let helpers = provider.helpers.compactMap { byID[UInt64($0)] }
+      open += helpers.inOrder { UInt64($0.maker.id) }.reversed().map { ($0, false) }
+    }
+    return order
+  }
+}
+
+extension UDIFailure {
+  package init(_ provider: Provider, path: [String], error: any Error) {
+    self.init(provider.key, path: path, error: error)
+    (fileID, line) = (provider.site.fileID, provider.site.line)
+  }
+
+  init(_ key: KeyIdentity, path: [String], error: any Error) {
+    self.init(typeName: key.type.text, name: key.name?.description, fullPath: path, error: error)
+  }
+
+  func reportWhileClosing() { report(.closingFailed, "Something failed while a context was closed") }
+
+  func report(_ kind: UDIMisuse.Kind, _ what: String) {
+    UDIReporter.current.report(
+      UDIMisuse(kind: kind, message: "\(what): \(self)", fileID: fileID ?? "", line: line ?? 0))
+  }
+}
+
+extension UDICloseError {
+  /// Reports the failures. Call this if no caller waits to get them as an error.
+  package func report() { for failure in failures { failure.reportWhileClosing() } }
+}
