@@ -162,7 +162,7 @@ extension UDIContext {
         if node.treeLocked.state == .closed {
           scope.goOn(at: node.shared.parent, past: node)
         } else {
-          scope.addClosedKeys([])
+          scope.goOnPast(nil)
           scope.goOn(at: node)
         }
       }

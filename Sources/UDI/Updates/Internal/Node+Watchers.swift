@@ -76,10 +76,17 @@ extension Node {
   @inline(never)
   func endWatching() {
     for watcher in allWatchers {
-      watcher.notify(of: watcher.nodes.first == self ? .end : .answer)
+      let endsHere = watcher.nodes.first == self
+      watcher.notify(of: endsHere ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
-      if watcher.nodes.last == self { watcher.nodes.removeLast() } else { watcher.nodes.removeAll { $0 == self } }
+      if endsHere {
+        watcher.leave()
+      } else if watcher.nodes.last == self {
+        watcher.nodes.removeLast()
+      } else {
+        watcher.nodes.removeAll { $0 == self }
+      }
     }
     treeLocked.extras?.watchers = ObjectTable()
     treeLocked.isWatched = false

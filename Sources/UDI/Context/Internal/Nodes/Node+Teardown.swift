@@ -40,7 +40,7 @@ extension Node {
       if atOnce, isEnding || treeLocked.hasClosers || hasChildren || hasOpenEnds { return nil }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
-      if !treeLocked.state.isEnding { noteClosedKeys(&garbage) }
+      if !treeLocked.state.isEnding { notePast(&garbage) }
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
@@ -122,39 +122,41 @@ extension Node {
     return outermost.fullPath
   }
 
-  /// The keys that lookups from this context, which is ending, do not look for further up.
-  var closedKeys: [[UInt64]] { treeLocked.extras?.closedKeys ?? [] }
-
   /// Whether the context is ending, and it or a closed context above had something under a key.
-  func hadKey(_ key: UInt64) -> Bool { isEnding && closedKeys.contains { $0.contains(key) } }
+  func hadKey(_ key: UInt64) -> Bool { isEnding && past.contains { $0.keys.contains(key) } }
+
+  /// What this context and closed contexts above had when they began to end.
+  var past: some Sequence<ClosedPast> {
+    sequence(state: treeLocked.extras?.past) { next in
+      defer { next = next?.above }
+      return next
+    }
+  }
 
   /// Notes what the context has, because it begins to end.
-  func noteClosedKeys(_ garbage: inout Garbage) {
+  func notePast(_ garbage: inout Garbage) {
     var keys: [UInt64] = []
     shared.slots.forEach { slot in
       if slot.state.depth > 0 { return }
       if provider(slot.key) != nil || slot.state.best.read({ $0.isThere(&garbage) }) { keys.append(slot.key) }
     }
-    addClosedKeys(keys.isEmpty ? [] : [keys])
+    goOnPast(keys.isEmpty && scopeKind == nil ? nil : ClosedPast(keys, scopeKind, above: nil))
   }
 
+  /// Notes what a closed context above had. Lookups from here do not look for that further up.
   @inline(never)
-  func addClosedKeys(_ keys: [[UInt64]]) {
-    // If there are none, a context above might have some.
+  func goOnPast(_ above: ClosedPast?) {
+    // If there was nothing, a context above might have something later.
     lock.withLock { shared.needsTreeLock = true }
-    // Most contexts have none of their own, and share those of the context above.
-    if !keys.isEmpty { treeLocked.ensureExtras().closedKeys = closedKeys.isEmpty ? keys : closedKeys + keys }
+    guard let above else { return }
+    treeLocked.ensureExtras().past = past.reversed().reduce(above) { ClosedPast($1.keys, $1.scopeKind, above: $0) }
   }
 
   /// Lets lookups from this node go on at another node, instead of at the one that goes. If that one has been closed,
   /// what it had, and the instances of its scope, are not looked for further up.
   @inline(never)
   func goOn(at above: Node?, past closed: Node) {
-    addClosedKeys(closed.closedKeys)
-    if closed.isEnding {
-      if let kinds = closed.treeLocked.extras?.closedScopes { treeLocked.ensureExtras().closedScopes += kinds }
-      if let kind = closed.scopeKind { treeLocked.ensureExtras().closedScopes.append(kind) }
-    }
+    goOnPast(closed.treeLocked.extras?.past)
     goOn(at: above)
   }
 
@@ -172,5 +174,24 @@ extension Node {
     treeLocked.previousSibling = extras.lastClosed
     extras.lastClosed?.treeLocked.nextSibling = self
     extras.lastClosed = self
+  }
+}
+
+/// What a context had when it began to end. Contexts that were below share it.
+final class ClosedPast {
+  let keys: [UInt64]
+  /// The kind of the scope; nil if it was none.
+  let scopeKind: String?
+  /// What closed contexts above had.
+  fileprivate var above: ClosedPast?
+
+  init(_ keys: [UInt64], _ scopeKind: String?, above: ClosedPast?) {
+    (self.keys, self.scopeKind, self.above) = (keys, scopeKind, above)
+  }
+
+  // A long chain is not released recursively.
+  deinit {
+    var next = above.take()
+    while isKnownUniquelyReferenced(&next) { next = next?.above.take() }
   }
 }

@@ -9,11 +9,9 @@ final class NodeExtras {
   var modules: [InstalledModule] = []
   /// The part of a run of `close()` that ends this context, until it has ended.
   var closing: Closing?
-  /// If the context is closed or being closed: the keys of what it had at the beginning, and of what closed contexts
-  /// had that were above it. Lookups from here do not look for them further up.
-  var closedKeys: [[UInt64]] = []
-  /// The kinds of the scopes that were above this context and have been closed.
-  var closedScopes: [String] = []
+  /// If the context is closed or being closed: what it had at the beginning, and what closed contexts had that were
+  /// above it. Lookups from here do not look for that further up.
+  var past: ClosedPast?
   /// Whether closing the context has called a closer, here or below.
   var hasCalledCloser = false
   /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,

@@ -135,12 +135,17 @@ extension Provider {
       closer.hasPutOffOperations = isPutOff || instance != nil && closer.hasPutOffOperations
       if isPutOff { return [] }
       var begun: [Operation] = []
-      for (index, (owned, operation)) in closer.unclosed.enumerated() where operation == nil {
+      // A given instance is usually the newest one.
+      for index in closer.unclosed.indices.reversed() {
+        let (owned, operation) = closer.unclosed[index]
         if let instance, owned.value.object !== instance.object { continue }
-        begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value(owned.value) })
-        closer.unclosed[index].operation = begun.last
+        if operation == nil {
+          begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value(owned.value) })
+          closer.unclosed[index].operation = begun.last
+        }
+        if instance != nil { break }
       }
-      return begun
+      return begun.reversed()
     }
     for operation in begun { operation.start(isDetached: true) }
   }

@@ -52,7 +52,7 @@ final class ClosingRun: @unchecked Sendable {
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
   private func mark(_ part: Closing, _ node: Node, _ garbage: inout Garbage) {
     node.treeLocked.state = .closing
-    node.noteClosedKeys(&garbage)
+    node.notePast(&garbage)
     let extras = node.treeLocked.ensureExtras()
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }

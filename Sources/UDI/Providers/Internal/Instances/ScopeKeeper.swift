@@ -81,8 +81,8 @@ extension Provider {
       }
       if isOwner, !scope.isEnding { return (scope, nil) }
       // What a closed scope had is not made anew for an outer one.
-      let closed = scope.isEnding ? scope.treeLocked.extras?.closedScopes ?? [] : []
-      if isOwner || closed.contains(where: { scopeKind ?? $0 == $0 }) {
+      let isPast = scope.isEnding && scope.past.contains { $0.scopeKind.map { scopeKind ?? $0 == $0 } == true }
+      if isOwner || isPast {
         return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? []))
       }
       next = scope.shared.parent
