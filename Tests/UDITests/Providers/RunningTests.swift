@@ -53,6 +53,28 @@ private enum Locals {
     #expect(journal.all.isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func closingWaitsForWhatRunsAfterAReset(isTakenBack: Bool) async throws {
+    let (context, journal, isCancelled, go) = (context, journal, Latch(), Latch())
+    context.register((any Alpha).self) { Made("a") }.running { _ in
+      try? await untilCancelled()
+      isCancelled.arrive()
+      await go.wait()
+      journal.add("ends")
+    }
+    let reporter = UDIReporter { _ in }
+    withReporter(reporter) {
+      _ = context.link((any Alpha).self)
+      if isTakenBack { context.unregister((any Alpha).self) } else { context.reset() }
+    }
+    await isCancelled.wait()
+    let closing = Task { try await context.close() }
+    await until { context.isClosing }
+    go.arrive()
+    try await closing.value
+    #expect(journal.all == ["ends"])
+  }
+
   @Test func whatIsProvidedRunsAtOnceAndAfterAReset() async throws {
     let (journal, made) = (journal, Made("given"))
     context.provide(made, as: (any Alpha).self).running { service in
@@ -409,4 +431,8 @@ private enum Locals {
 extension UDIContext {
   /// Whether a call of `untilClosed` waits.
   fileprivate var isAwaited: Bool { change { node, _ in node.treeLocked.extras?.end?.isWanted == true } }
+}
+
+extension UDIContext {
+  fileprivate var isClosing: Bool { change { node, _ in node.treeLocked.state == .closing } }
 }

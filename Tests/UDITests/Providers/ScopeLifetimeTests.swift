@@ -318,6 +318,48 @@ private struct Failed: Error {}
     #expect(census.alive == 0)
   }
 
+  enum Outcome: CaseIterable { case made, madeWithArguments, nothing, failed, asynchronousFailure }
+
+  /// What a factory captures is released with its registration, although a scope has asked for it; but for what the
+  /// scope owns, which it releases with a reset.
+  @Test(arguments: Outcome.allCases) func aRegistrationThatIsTakenBackLeavesNothing(_ outcome: Outcome) async throws {
+    let scope = try root.makeScope(tag: "scope")
+    do {
+      let captured = Made("captured", census)
+      switch outcome {
+      case .made: root.register((any Alpha).self, lifetime: .scope) { Made(captured.label) }
+      case .madeWithArguments:
+        root.register((any Alpha).self, lifetime: .scope) { (_, label: String) in Made(label + captured.label) }
+      case .nothing: root.register((any Alpha).self, lifetime: .scope) { captured.label.isEmpty ? captured : nil }
+      case .failed:
+        root.register((any Alpha).self, lifetime: .scope) {
+          if !captured.label.isEmpty { throw Failed() }
+          return captured
+        }
+      case .asynchronousFailure:
+        root.register((any Alpha).self, lifetime: .scope) { () async throws in
+          if !captured.label.isEmpty { throw Failed() }
+          return captured
+        }
+      }
+    }
+    switch outcome {
+    case .made: _ = try scope.require((any Alpha).self)
+    case .madeWithArguments: _ = try scope.require((any Alpha).self, with: "label")
+    case .nothing: #expect(scope.link((any Alpha).self) == nil)
+    case .failed: #expect(throws: (any Error).self) { try scope.require((any Alpha).self) }
+    case .asynchronousFailure:
+      await #expect(throws: (any Error).self) { try await scope.obtain((any Alpha).self) }
+    }
+    root.unregister((any Alpha).self)
+    if outcome == .made || outcome == .madeWithArguments {
+      #expect(census.alive == 1)
+      scope.reset()
+    }
+    // An asynchronous factory's task may end a moment later.
+    while census.alive > 0 { await Task.yield() }
+  }
+
   @Test func anotherRegistrationIsAnotherInstance() async throws {
     let journal = Journal()
     func register(_ label: String) {

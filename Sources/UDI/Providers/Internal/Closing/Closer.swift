@@ -93,7 +93,9 @@ extension Provider {
     closer.unclosed.removeLast(dropped.count)
     for (instance, operation) in dropped {
       garbage.add(instance)
-      if let operation { garbage.add(LateCall { operation.cancel(closing: []) }) }
+      guard let operation else { continue }
+      if let node { operation.delayClosing(of: node) }
+      garbage.add(LateCall { operation.cancel(closing: []) })
     }
     let (key, count) = (key, dropped.count)
     garbage.add(
@@ -150,11 +152,11 @@ extension Provider {
     for operation in begun { operation.start(isDetached: true) }
   }
 
-  /// If the context is being closed, removes the provider from it, unless the provider keeps or makes an instance, or
-  /// has caches: it will not make another instance there. An alias is removed with its target. Call this under the tree
-  /// lock.
-  final func leaveIfEnding(_ garbage: inout Garbage) {
+  /// Removes the provider from its context if it is of no more use there: it neither keeps nor makes an instance, and
+  /// it is a scope's keeper, which can be made anew, or the context is being closed. An alias is removed with its
+  /// target. Call this under the tree lock.
+  final func leaveIfIdle(_ garbage: inout Garbage) {
     if unsafe showsInstance || kept != nil || creation != nil || hasCaches || self is Alias { return }
-    if let node, node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
+    if let node, kind == .scoped || node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
   }
 }

@@ -68,7 +68,7 @@ final class ClosingRun: @unchecked Sendable {
       if let creation = unsafe provider.creation { activities.append(creation) }
       activities += (provider.caches?.all ?? []).flatMap { [$0.creation, $0.preparation].compactMap(\.self) }
       if let preparation = provider.extras?.preparation { activities.append(preparation) }
-      provider.leaveIfEnding(&garbage)
+      provider.leaveIfIdle(&garbage)
     }
     for activity in activities { part.underWay.append((activity, activity.add(.activity(part)))) }
   }

@@ -76,6 +76,7 @@ final class Operation: Activity, @unchecked Sendable {
       if !isClosing, let failure, let node, node.tell(failure, &garbage) { self.failure = nil }
       provider = nil
       task = nil
+      leaveContext()
       wake()
       return isClosing ? nil : failure
     }

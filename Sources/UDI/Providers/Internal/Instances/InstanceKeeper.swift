@@ -92,7 +92,7 @@ extension InstanceKeeper {
       if let cache, servesAllLookups, custom == nil, !cache.isInUse(&garbage) {
         provider.caches?.discard(cache, &garbage)
       }
-      provider.leaveIfEnding(&garbage)
+      provider.leaveIfIdle(&garbage)
     }
   }
 
@@ -112,14 +112,14 @@ extension InstanceKeeper {
       guard let node = provider.node, isCurrent else {
         // If the context is being closed, the instance is closed instead, because `close()` has waited for the factory.
         if provider.hasCloser { provider.dropUnclosed(1, &garbage) }
-        provider.leaveIfEnding(&garbage)
+        provider.leaveIfIdle(&garbage)
         return completes
       }
       if AuditNotice.isOn, !instance.isBox, servesAllLookups {
         AuditNotice.note(instance.object, as: provider, in: node, &garbage)
       }
       if custom != nil || isWeak && instance.isBox {
-        provider.leaveIfEnding(&garbage)
+        provider.leaveIfIdle(&garbage)
       } else if let cache {
         cache.keep(InstanceEntry(instance, provider, isWeak: isWeak), &garbage)
       } else {
@@ -246,6 +246,6 @@ extension Provider {
     node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored)
     entry.node = nil
     garbage.add(entry)
-    leaveIfEnding(&garbage)
+    leaveIfIdle(&garbage)
   }
 }

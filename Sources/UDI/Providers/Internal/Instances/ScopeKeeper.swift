@@ -30,7 +30,7 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
   override func forgetKept(_ garbage: inout Garbage) {
     guard let instance = unsafe instance.take() else { return }
     garbage.add(instance.object, reach)
-    leaveIfEnding(&garbage)
+    leaveIfIdle(&garbage)
   }
 }
 

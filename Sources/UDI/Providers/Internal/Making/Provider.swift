@@ -413,5 +413,6 @@ extension Provider {
     // wants a newer instance may have to wait until an older one has been stored.
     if sharing != .custom { for cache in all { caches.discard(cache, &garbage) } }
     for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
+    leaveIfIdle(&garbage)
   }
 }
