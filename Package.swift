@@ -40,6 +40,8 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "UDI", targets: ["UDI"]),
+    // For a program and the plug-ins that it loads, which must share one copy.
+    .library(name: "UDIDynamic", type: .dynamic, targets: ["UDI"]),
     .library(name: "UDITesting", targets: ["UDITesting"]),
     .library(name: "UDIInspector", targets: ["UDIInspector"]),
   ],

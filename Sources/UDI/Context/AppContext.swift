@@ -50,4 +50,19 @@ public func replaceAppContext(with context: UDIContext) -> UDIContext { roots.re
 
 /// Leak audits are not notified of the process's initial root, because it stays from its first use until the process
 /// ends, unless it is replaced.
-private let roots = Scoped(UDIContext(unaudited: "App"))
+private let roots = {
+  if UDIRecording.isOn { reportSecondCopy() }
+  return Scoped(UDIContext(unaudited: "App"))
+}()
+
+/// Reports that the process has more than one copy of the library, if this is not the first one: the runtime knows the
+/// types of that one under their names.
+private func reportSecondCopy() {
+  if _typeByName("3UDI10UDIContextC") == UDIContext.self { return }
+  // A reporter may use `AppContext`, which is being made now.
+  Task {
+    let what = "This process has more than one copy of UDI, for example one in the program and one in a plug-in. Each has"
+    let advice = "an `AppContext` of its own, and sees nothing of the others. Link all of them with `UDIDynamic` instead."
+    UDIReporter.current.report(UDIMisuse(kind: .secondCopy, message: "\(what) \(advice)", fileID: "", line: 0))
+  }
+}

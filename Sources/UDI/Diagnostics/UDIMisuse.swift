@@ -41,6 +41,10 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// ended too early, while nobody awaited ``UDIContext/untilClosed()``. The file and the line are those of the
     /// registration.
     case operationFailed
+    /// The process has more than one copy of the library, for example one in the program and one in a plug-in, so there
+    /// is more than one ``AppContext``. Reported when the second one is first used, while ``UDIRecording`` is on. Link
+    /// all of them with the product `UDIDynamic` in place of `UDI`.
+    case secondCopy
   }
 
   /// The kind of misuse.
@@ -48,7 +52,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   /// A description of the misuse, and advice.
   public let message: String
   /// The file of the call, in the form of `#fileID`: the names of the module and the file. Empty for
-  /// `install`, `inject`, `withScope` and `contextScope`, which do not know where they are called.
+  /// `install`, `inject`, `withScope` and `contextScope`, which do not know where they are called, and if there is no call.
   public let fileID: String
   /// The line of the call, counted from 1.
   public let line: Int

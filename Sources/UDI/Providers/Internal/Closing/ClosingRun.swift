@@ -108,8 +108,7 @@ final class ClosingRun: @unchecked Sendable {
     let first = parts[0]
     let path = first.path
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    let underWay = Tree.change { _ in parts.flatMap(\.underWay) }
-    for (activity, _) in underWay { activity.cancel(closing: path) }
+    for (activity, _) in Tree.change({ _ in parts.flatMap(\.underWay) }) { activity.cancel(closing: path) }
     for part in parts.reversed() {
       if Tree.change({ _ in !part.underWay.isEmpty }) { await waitForOthers(part) }
       if Tree.change({ _ in !part.toClose.isEmpty }) { await callClosers(part, path) }
@@ -131,10 +130,7 @@ final class ClosingRun: @unchecked Sendable {
     let untold = Tree.change { _ in first.isTaken ? [] : failures.filter { !$0.isTold }.map(\.failure) }
     for failure in untold { failure.reportWhileClosing() }
     first.wakeAll(all)
-    _ = Tree.change { _ in
-      defer { self.parts = [] }
-      return self.parts
-    }
+    Tree.change { _ in self.parts = [] }
   }
 
   /// Waits for something, as long as there is time.
@@ -177,10 +173,8 @@ final class ClosingRun: @unchecked Sendable {
   @inline(never)
   private func waitForOthers(_ part: Closing) async {
     // The run may be the last to hold a user's object, for example through a creation. It is released here.
-    let underWay = Tree.change { _ in
-      defer { part.underWay = [] }
-      return part.underWay
-    }
+    var underWay: [(activity: Activity, number: UInt64)] = []
+    Tree.change { _ in swap(&underWay, &part.underWay) }
     for (activity, number) in underWay {
       activity.raisePriority()
       let hasEnded = await wait(part, for: activity, number)
@@ -206,10 +200,10 @@ final class ClosingRun: @unchecked Sendable {
     var steps = steps(of: part)
     while let step = steps.popLast() { await take(step, part, path) }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
-    _ = Tree.change { _ in
-      for provider in part.toClose { provider.closer?.isClosing = false }
-      defer { part.toClose = [] }
-      return part.toClose
+    var closed: [Provider] = []
+    Tree.change { _ in
+      swap(&closed, &part.toClose)
+      for provider in closed { provider.closer?.isClosing = false }
     }
   }
 
