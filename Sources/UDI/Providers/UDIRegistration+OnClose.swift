@@ -7,8 +7,9 @@ extension UDIRegistration where Dependency: Sendable {
   ///   .onClose { database in await database.disconnect() }
   /// ```
   ///
-  /// This holds for instances that exist already, too. Of those, it may not be known who helped to make what: then the
-  /// registrations alone give the order in which they are closed. See ``UDIContext/close()``.
+  /// This holds for instances that exist already, too, except those of scopes that are not in the tree now. Of what
+  /// exists already, it may not be known who helped to make what: then the registrations alone give the order in which
+  /// it is closed. See ``UDIContext/close()``.
   ///
   /// What a context is given while it is being closed, or afterwards, is closed at once. An error is then reported as
   /// ``UDIMisuse/Kind/closingFailed``.

@@ -42,6 +42,18 @@ private final class Panel {}
     #expect(closed.count == 1)
   }
 
+  @Test func whatAScopeOutsideTheTreeHasMade() async throws {
+    let scope = try context.makeScope(tag: "scope")
+    let registration = context.register((any Part).self, lifetime: .scope) { Piece() }
+    let part = scope.link((any Part).self)
+    scope.removeFromParent()
+    registration.onClose { [closed] _ in closed.add() }.running { _ in Issue.record("It runs.") }
+    try context.addChild(scope)
+    #expect(scope.link((any Part).self) === part)
+    try await scope.close()
+    #expect(closed.count == 0)
+  }
+
   @Test func whatAThreadIsMaking() async throws {
     let (begun, goOn) = (Meeting(2), Meeting(2))
     let registration = context.register((any Part).self, lifetime: .context) {
