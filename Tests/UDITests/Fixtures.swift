@@ -89,3 +89,23 @@ final class OwnThread: SerialExecutor {
     queue.async { unsafe job.runSynchronously(on: executor) }
   }
 }
+
+/// Runs a closure on a thread of its own, so that it may block the thread.
+func onOwnThread(_ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread {
+      body()
+      continuation.resume()
+    }
+  }
+}
+
+/// Blocks this thread until every task that could go on has had its turn.
+func letTasksRun() {
+  let done = DispatchSemaphore(value: 0)
+  Task.detached {
+    for _ in 0..<200 { await Task.yield() }
+    done.signal()
+  }
+  done.wait()
+}

@@ -65,10 +65,11 @@ final class FollowedProperty: @unchecked Sendable {
     let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, looksFirst: true)
     let made = consumer.watcher
+    attachment?.add(made, since: stamp)
     // If two threads begin at the same time, each watcher tells all observers.
     Tree.change { _ in watcher = made }
     let found = made.begin(lookUp)
-    consumer.follow(for: attachment, since: stamp, on: actor, looksOnlyIfInDoubt: true) { [weak self] _ in
+    consumer.follow(on: actor, looksOnlyIfInDoubt: true) { [weak self] _ in
       self?.tell(after: made)
       return false
     }

@@ -3,7 +3,8 @@
 public struct UDIFollowing: Sendable {
   let watcher: Watcher
 
-  /// Ends the calls. On the actor of the closure, no call comes after this one.
+  /// Ends the calls. On the actor of the closure, no call comes after this one. A closure of no actor may be running on
+  /// another thread.
   public func cancel() { Tree.change { _ in watcher.stop() } }
 }
 
@@ -11,22 +12,25 @@ extension Consumer {
   /// Lets a task of its own wait for changes.
   ///
   /// - Parameters:
-  ///   - attachment: That of the object for which this waits, if any. When the object is attached again, detached or
-  ///     released, the waiting ends.
-  ///   - stamp: The attachment's `stamp` before the context for the lookup was found.
-  ///   - actor: Where the task waits and looks, and where `step` is called.
+  ///   - actor: Where the task waits and looks.
+  ///   - callee: The actor on which `step` is called; if this is nil, `actor`.
   ///   - isLazy: As for `Watcher.next`.
   ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
   func follow(
-    for attachment: UDIAttachment?, since stamp: UInt, on actor: (any Actor)?, looksOnlyIfInDoubt isLazy: Bool = false,
-    _ step: @escaping ([Watcher.Found]?) -> Bool
+    on actor: (any Actor)?, calling callee: @escaping @Sendable () -> (any Actor)? = { nil },
+    looksOnlyIfInDoubt isLazy: Bool = false, _ step: @escaping ([Watcher.Found]?) -> Bool
   ) {
-    attachment?.add(watcher, since: stamp)
     // What the closure captures is released on its actor.
     let step = ActorOwned(step, by: actor)
     @Sendable func run(on actor: isolated (any Actor)?) async {
-      while case let found = await watcher.next(looksOnlyIfInDoubt: isLazy), step.value(found), found != nil {}
+      while case let found = await watcher.next(looksOnlyIfInDoubt: isLazy),
+        await take(step, with: found, on: callee() ?? actor)
+      {}
     }
     Task.detached { await run(on: actor) }
   }
+
+  private func take(
+    _ step: ActorOwned<([Watcher.Found]?) -> Bool>, with found: [Watcher.Found]?, on _: isolated (any Actor)?
+  ) -> Bool { step.value(found) }
 }

@@ -12,7 +12,8 @@ extension UDIObject where Self: Sendable {
   /// The closure runs on the actor in whose code it is written. It is called for the first time before this call
   /// returns, unless this call is made elsewhere, and after that as
   /// ``UDILinking/updates(of:named:search:fileID:line:)`` has new elements: of several changes at once, only the latest
-  /// state counts. If the context begins to be closed, or goes, the closure is called with nil.
+  /// state counts. No two calls overlap, and the last one gets the latest state. If the context begins to be closed, or
+  /// goes, the closure is called with nil.
   ///
   /// Like what the object has bound, this ends when the object is attached again or detached, so ``didAttachContext()``
   /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,
@@ -51,15 +52,10 @@ extension UDIObject where Self: Actor {
     _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
   ) -> UDIFollowing {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    let (consumer, stamp) = consumer(request)
+    let consumer = consumer(request)
     let watcher = consumer.watcher
-    _attachedContext.add(watcher, since: stamp)
-    Task.detached { [weak self] in
-      while case let found = await watcher.next(), let self, watcher.goesOn {
-        if watcher.concerns(found) { await body(self, found.flatMap(Watcher.first)) }
-        if found == nil { break }
-      }
-      withExtendedLifetime(consumer) {}
+    consumer.follow(on: nil, calling: { [weak self] in self }) { [weak self] found in
+      self?.assumeIsolated { actor in watcher.pass(found) { body(actor, $0) } } ?? false
     }
     return UDIFollowing(watcher: watcher)
   }
@@ -83,29 +79,41 @@ extension UDIObject {
   private func begin<Dependency>(
     _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, _ body: @escaping (Self, Dependency?) throws -> Void
   ) -> UDIFollowing {
-    let (consumer, stamp) = consumer(request, looksFirst: isHere)
+    let consumer = consumer(request, looksFirst: isHere)
     let watcher = consumer.watcher
-    let first: Dependency? = isHere ? watcher.begin { watcher.context?.lookUp(request) } : nil
-    consumer.follow(for: _attachedContext, since: stamp, on: actor) { [weak self] found in
-      guard let self, watcher.goesOn else { return false }
-      if watcher.concerns(found) { try? body(self, found.flatMap(Watcher.first)) }
-      return true
+    if isHere {
+      let first: Dependency? = watcher.begin { watcher.context?.lookUp(request) }
+      // A factory may have attached the object elsewhere.
+      if watcher.goesOn { try? body(self, first) }
     }
-    if isHere { try? body(self, first) }
+    // The task begins after the first call, so that no other call overlaps with that.
+    consumer.follow(on: actor) { [weak self] found in
+      guard let self else { return false }
+      return watcher.pass(found) { try? body(self, $0) }
+    }
     return UDIFollowing(watcher: watcher)
   }
 
-  /// A consumer for the object, and the attachment's `stamp` before its context was found.
-  fileprivate func consumer(_ request: LookupRequest, looksFirst: Bool = false) -> (Consumer, stamp: UInt) {
+  /// A consumer for the object.
+  fileprivate func consumer(_ request: LookupRequest, looksFirst: Bool = false) -> Consumer {
     let stamp = _attachedContext.stamp
     let context = _attachedContext.effectiveContext("follow", self, request.keyText, at: request.site)
-    return (Consumer(context, request, looksFirst: looksFirst), stamp)
+    let consumer = Consumer(context, request, looksFirst: looksFirst)
+    _attachedContext.add(consumer.watcher, since: stamp)
+    return consumer
   }
 }
 
 extension Watcher {
   fileprivate var goesOn: Bool { Tree.change { _ in !isStopped } }
 
-  /// Whether to pass on what has been found. At the end, there is nothing any more, unless there was nothing before.
-  fileprivate func concerns(_ found: [Found]?) -> Bool { found != nil || last?.isEmpty != true }
+  /// Passes on what has been found, unless the following has ended. Call this on the actor of the closure. At the end,
+  /// there is nothing any more, which is passed on unless there was nothing before.
+  ///
+  /// - Returns: Whether to go on.
+  fileprivate func pass<Dependency>(_ found: [Found]?, to body: (Dependency?) -> Void) -> Bool {
+    guard goesOn else { return false }
+    if found != nil || last?.isEmpty != true { body(found.flatMap(Watcher.first)) }
+    return found != nil
+  }
 }
