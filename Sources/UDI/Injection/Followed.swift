@@ -12,9 +12,10 @@
 /// The class need not be `@Observable`. A read is observed in the body of a SwiftUI view, in `withObservationTracking`,
 /// and in `Observations`. When a lookup would then find something else, observers are told: because the dependency has
 /// come, has gone, has been replaced or made anew, because contexts have moved, because the object has been attached
-/// elsewhere or detached, or because its context is closed. They are told once, for several changes at once if need be,
-/// and on the main actor, if the first of them has read the property there. By that time the change has been made, so
-/// the property never gives what is not there any more. While nobody observes the property, nothing waits for changes.
+/// elsewhere or detached, or because its context is closed; and then because of changes above. They are told once, for
+/// several changes at once if need be, and on the main actor, if the first of them has read the property there. By that
+/// time the change has been made, so the property never gives what is not there any more. While nobody observes the
+/// property, nothing waits for changes.
 ///
 /// What the dependency is made of is observed only if the dependency is `@Observable` itself. As for
 /// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is

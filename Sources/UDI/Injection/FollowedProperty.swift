@@ -63,7 +63,7 @@ final class FollowedProperty: @unchecked Sendable {
     if let present = Tree.change({ _ in watcher }) { return present.looking(lookUp) }
     // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
     let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
-    let consumer = Consumer(context, link.request, looksFirst: true)
+    let consumer = Consumer(context, link.request, goesOnAbove: true)
     let made = consumer.watcher
     attachment?.add(made, since: stamp)
     // If two threads begin at the same time, each watcher tells all observers.

@@ -12,8 +12,9 @@ extension UDIObject where Self: Sendable {
   /// The closure runs on the actor in whose code it is written. It is called for the first time before this call
   /// returns, unless this call is made elsewhere, and after that as
   /// ``UDILinking/updates(of:named:search:fileID:line:)`` has new elements: of several changes at once, only the latest
-  /// state counts. No two calls overlap, and the last one gets the latest state. If the context begins to be closed, or
-  /// goes, the closure is called with nil.
+  /// state counts. No two calls overlap, and the last one gets the latest state. In a closed
+  /// context, this goes on with what lookups from there still find: what is above. If the context goes, the closure is
+  /// called with nil.
   ///
   /// Like what the object has bound, this ends when the object is attached again or detached, so ``didAttachContext()``
   /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,
@@ -79,7 +80,7 @@ extension UDIObject {
   private func begin<Dependency>(
     _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, _ body: @escaping (Self, Dependency?) throws -> Void
   ) -> UDIFollowing {
-    let consumer = consumer(request, looksFirst: isHere)
+    let consumer = consumer(request)
     let watcher = consumer.watcher
     if isHere {
       let first: Dependency? = watcher.begin { watcher.context?.lookUp(request) }
@@ -95,10 +96,10 @@ extension UDIObject {
   }
 
   /// A consumer for the object.
-  fileprivate func consumer(_ request: LookupRequest, looksFirst: Bool = false) -> Consumer {
+  fileprivate func consumer(_ request: LookupRequest) -> Consumer {
     let stamp = _attachedContext.stamp
     let context = _attachedContext.effectiveContext("follow", self, request.keyText, at: request.site)
-    let consumer = Consumer(context, request, looksFirst: looksFirst)
+    let consumer = Consumer(context, request, goesOnAbove: true)
     _attachedContext.add(consumer.watcher, since: stamp)
     return consumer
   }

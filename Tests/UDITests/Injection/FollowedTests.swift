@@ -205,6 +205,41 @@ private final class PlainScreen: UDIFinalObject {
     #expect(await settle([root, left]) && observer.told == 4 + reads.count)
   }
 
+  @Test("In a closed context, observers are told of what is above")
+  func inClosedContext() async throws {
+    let scope = try root.makeScope(tag: "scope")
+    let (first, second) = (Plain("first"), Plain("second"))
+    root.bind(first, as: (any Loose).self)
+    let screen = Screen().attached(to: scope)
+    let observer = observe(screen)
+    await expect(observer, reads: ["first"], scope)
+    try await scope.close()
+    #expect(await settle([root, scope]) && observer.take().allSatisfy { $0 == "first" })
+    root.bind(second, as: (any Loose).self)
+    await expect(observer, reads: ["second"], scope)
+    root.unbind((any Loose).self)
+    await expect(observer, reads: [nil], scope)
+  }
+
+  @Test("So are those that begin there, also when that is closed, too; what a closed context had stays a miss")
+  func beginsInClosedContext() async throws {
+    let middle = try root.makeChild(tag: "middle")
+    let scope = try middle.makeScope(tag: "scope")
+    let (first, second, draft) = (Plain("first"), Plain("second"), Plain("draft"))
+    scope.bind(draft, as: (any Loose).self, named: "draft")
+    middle.bind(first, as: (any Loose).self)
+    try await scope.close()
+    let screen = Screen().attached(to: scope)
+    let observer = Observer { [screen.loose?.label, screen.draft?.label] }
+    #expect(await settle([root, scope]) && observer.take() == [["first", nil]])
+    try await middle.close()
+    #expect(await settle([root, scope]) && observer.take().allSatisfy { $0 == [nil, nil] } && observer.told > 0)
+    root.bind(draft, as: (any Loose).self, named: "draft")
+    root.bind(second, as: (any Loose).self, named: "other")
+    root.bind(second, as: Plain.self)
+    #expect(await settle([root, scope]) && observer.take().allSatisfy { $0 == [nil, nil] })
+  }
+
   @Test("An object that is attached to nothing follows in AppContext", .ownAppContext)
   func unattached() async {
     let (screen, told, plain) = (Screen(), Tally(), Plain("plain"))

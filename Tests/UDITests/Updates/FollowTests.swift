@@ -154,16 +154,89 @@ private final class Loner: UDIFinalObject {
     #expect(left.nodeCountsOfWatchers == [2], "left and root")
   }
 
-  @Test("When the context is closed, the closure is called with nil")
+  @Test("When the context is closed, it goes on with what is above, and finds what a lookup from the context finds")
   func contextClosed() async throws {
-    let child = try root.makeChild(tag: "child")
-    let plain = Plain("plain")
-    root.bind(plain, as: (any Loose).self)
-    let screen = Screen().attached(to: child)
-    try await child.close()
-    #expect(await settle([root, child]) && screen.take() == ["plain", nil])
+    let middle = try root.makeChild(tag: "middle")
+    let child = try middle.makeChild(tag: "child")
+    let (above, own, second) = (Plain("above"), Plain("own"), Plain("second"))
+    root.bind(above, as: (any Loose).self)
+    let (screen, other) = (Screen().attached(to: child), Loner().attached(to: child))
+    other.follow((any Loose).self, named: "own") { other, found in other.seen.append(found?.label) }
+    child.bind(own, as: (any Loose).self, named: "own")
+    #expect(await settle([root, middle, child]) && screen.take() == ["above"] && other.seen == [nil, "own"])
+    try await middle.close()
+    #expect(await settle([root, middle, child]) && screen.take() == [] && other.seen == [nil, "own", nil])
+    root.bind(second, as: (any Loose).self)
+    root.bind(second, as: (any Loose).self, named: "own")
+    #expect(await settle([root, child]) && screen.take() == ["second"])
+    // What a closed context had itself is not looked for further up.
+    #expect(other.seen == [nil, "own", nil] && child.nodeCountsOfWatchers == [2, 2])
     root.unbind((any Loose).self)
-    #expect(await settle([root, child]) && screen.take() == [])
+    #expect(await settle([root, child]) && screen.take() == [nil])
+  }
+
+  @Test("It may begin in a closed context, on whatever actor, and goes on if what is above is closed, too, or goes")
+  func beginsInClosedContext() async throws {
+    let (top, middle) = (UDIContext(tag: "top"), try root.makeChild(tag: "middle"))
+    try top.addChild(root)
+    let scope = try middle.makeScope(tag: "scope")
+    let (first, second) = (Plain("first"), Plain("second"))
+    middle.bind(first, as: (any Loose).self)
+    try await scope.close()
+    let (screen, listener) = (Screen().attached(to: scope), Listener().attached(to: scope))
+    await Task.detached {
+      _ = listener.follow((any Loose).self) { @MainActor listener, _ in listener.told.add() }
+    }.value
+    #expect(await settle([scope]) && screen.take() == ["first"] && listener.told.count == 1)
+    middle.unbind((any Loose).self)
+    #expect(await settle([scope]) && screen.take() == [nil] && listener.told.count == 2)
+    try await middle.close()
+    top.bind(second, as: (any Loose).self)
+    #expect(await settle([scope]) && screen.take() == ["second"] && listener.told.count == 3)
+    root.removeFromParent()
+    #expect(await settle([scope]) && screen.take() == [nil] && listener.told.count == 4)
+    try top.addChild(root)
+    #expect(await settle([scope]) && screen.take() == ["second"] && listener.told.count == 5)
+    root.bind(first, as: (any Loose).self)
+    #expect(await settle([scope]) && screen.take() == ["first"] && listener.told.count == 6)
+  }
+
+  @Test("While the context is being closed, what it has is found until it is closed")
+  func contextBeingClosed() async throws {
+    let scope = try root.makeScope(tag: "scope")
+    scope.provide(Plain("own"), as: (any Loose).self).onClose { [root] _ in
+      await Task { @MainActor in _ = await settle([root, scope]) }.value
+    }
+    let screen = Screen().attached(to: scope)
+    try await scope.close()
+    #expect(await settle([root, scope]) && screen.take() == ["own", nil])
+  }
+
+  @Test("What a closed scope would own is not found any more, which is no misuse")
+  func ofClosedScope() async throws {
+    root.register((any Loose).self, lifetime: .scope) { Plain("of the scope") }
+    let scope = try root.makeScope(tag: "scope")
+    let reports = try await misuse {
+      let screen = Screen().attached(to: scope)
+      try await scope.close()
+      #expect(await settle([root, scope]) && screen.take() == ["of the scope", nil])
+      root.register((any Loose).self, lifetime: .unique, replaces: true) { Plain("for all") }
+      #expect(await settle([root, scope]) && screen.take() == ["for all"])
+    }
+    #expect(reports == [])
+  }
+
+  @Test("When the context goes, the closure is called with nil")
+  func contextGoes() async {
+    var made: UDIContext? = UDIContext(tag: "goes")
+    let owned = Loner()
+    made?.provide(Plain("plain"), as: (any Loose).self)
+    made?.provide(owned, as: Loner.self)
+    owned.follow((any Loose).self) { owned, found in owned.seen.append(found?.label) }
+    #expect(owned.seen == ["plain"])
+    made = nil
+    while owned.seen.count < 2 { await Task.yield() }
+    #expect(owned.seen == ["plain", nil])
   }
 
   @Test("It ends when the object is detached, dies, or is not wanted any more")

@@ -61,8 +61,9 @@ extension UDIContext {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
-    // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`.
-    case _ where error.isOnlyHere && Resolution.current.read({ unsafe $0.isLooking }): return
+    // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`; or the scope that
+    // would own it has been closed.
+    case _ where (error.isOnlyHere || error.isOfClosed) && Resolution.current.read({ unsafe $0.isLooking }): return
     // What a followed property asks for may come later.
     case _ where error.needsObtain && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
@@ -120,6 +121,9 @@ extension Error {
 
   /// Whether the error says that making a dependency requires the dependency itself.
   var isCycle: Bool { if case .cycle = reason { true } else { false } }
+
+  /// Whether the error says that a context is closed or being closed.
+  fileprivate var isOfClosed: Bool { if case .contextClosed = reason { true } else { false } }
 
   /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool { if case .asynchronous = reason { true } else { false } }

@@ -5,9 +5,7 @@ extension Node {
   /// changes at themselves.
   func enter(_ watcher: Watcher) {
     watcher.leave()
-    if treeLocked.state.isEnding { watcher.notify(of: .end) }
-    // Something else may still be found until the context has ended.
-    if treeLocked.state == .closed { return }
+    if treeLocked.state.isEnding, !watcher.goesOnAbove { return watcher.notify(of: .end) }
     // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
     // might go down, too.
     watcher.looksOnlyUp = watcher.request.search == nil && isHandedToFactory
@@ -71,13 +69,14 @@ extension Node {
     }
   }
 
-  /// Ends the watchers whose lookup begins here, notifies those whose lookup might climb to here, and removes all of
-  /// them from this node, because the context has ended or is being closed.
+  /// Ends the watchers whose lookup begins here, unless they go on above, notifies those that go on and those whose
+  /// lookup might climb to here, and removes all of them from this node, because the context has ended or is being
+  /// closed.
   @inline(never)
   func endWatching() {
     for watcher in allWatchers {
       let endsHere = watcher.nodes.first == self
-      watcher.notify(of: endsHere ? .end : .answer)
+      watcher.notify(of: endsHere && !watcher.goesOnAbove ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if endsHere {

@@ -50,6 +50,7 @@ extension Watcher {
 
   /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
+    Tree.change { _ in change = nil }
     let found = looking(lookUp)
     begin(with: .wrapping(found))
     return found

@@ -8,15 +8,14 @@ final class Consumer: Sendable {
   /// - Parameters:
   ///   - context: The context where lookups begin. If it is nil, the watcher ends at once.
   ///   - findsAll: Whether to find all dependencies of the type, and not only the first one with the name.
-  ///   - looksFirst: Whether the consumer performs the first lookup itself, with `Watcher.begin`.
+  ///   - goesOnAbove: Whether the watching goes on when the context has been closed.
   @inline(never)
-  init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false, looksFirst: Bool = false) {
-    let watcher = Watcher(context, request, findsAll)
+  init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false, goesOnAbove: Bool = false) {
+    let watcher = Watcher(context, request, findsAll, goesOnAbove)
     self.watcher = watcher
     Tree.change { _ in
       watcher.count(1)
       if let context { context.withNode { $0.enter(watcher) } } else { watcher.notify(of: .end) }
-      if looksFirst { watcher.change = nil }
     }
   }
 
@@ -45,6 +44,8 @@ final class Watcher: @unchecked Sendable {
   let request: LookupRequest
   /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
   let findsAll: Bool
+  /// Whether the watching goes on when the context has been closed, as lookups from there go on with what is above.
+  let goesOnAbove: Bool
   /// The key that is looked up. The watcher holds it, so that its id cannot be given to another key.
   let key: KeyIdentity
 
@@ -63,7 +64,7 @@ final class Watcher: @unchecked Sendable {
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
-  fileprivate var change: ChangeKind? = .answer
+  var change: ChangeKind? = .answer
   /// Whether the consumer has waited long enough, or does not want to know of changes any more. Guarded by the tree
   /// lock.
   private(set) var isStopped = false
@@ -76,10 +77,9 @@ final class Watcher: @unchecked Sendable {
   /// user code had bound the answer; nil if the lookup found nothing.
   var lastKnownProvider: UInt?
 
-  fileprivate init(_ context: UDIContext?, _ request: LookupRequest, _ findsAll: Bool) {
+  fileprivate init(_ context: UDIContext?, _ request: LookupRequest, _ findsAll: Bool, _ goesOnAbove: Bool) {
     self.context = context
-    self.request = request
-    self.findsAll = findsAll
+    (self.request, self.findsAll, self.goesOnAbove) = (request, findsAll, goesOnAbove)
     key = request.key
   }
 
