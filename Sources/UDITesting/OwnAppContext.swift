@@ -42,9 +42,9 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == OwnAppContextTrait {
   /// Gives each test its own `AppContext` and its own reporter, so that tests can run in parallel and bind under the
   /// same keys. Each misuse of the library during the test is recorded as an issue of the test. Misuse by the operation
-  /// of a service (`running`) is recorded when the test has run, and each only once: the operation has no task-local
-  /// values, so until then Swift Testing could not tell whose issue it is. Misuse by any other detached task goes to
-  /// the process's reporter.
+  /// of a service (`running`), and by what follows a dependency (`follow`, `@Followed`), is recorded when the test has
+  /// run, and each only once: they lack the test's task-local values, so until then Swift Testing could not tell whose
+  /// issue it is. Misuse by any other detached task goes to the process's reporter.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }

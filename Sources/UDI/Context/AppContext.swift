@@ -10,8 +10,9 @@ package var hasAppContextOfTask: Bool { roots.ofTask.get() != nil }
 
 /// Runs an operation with the given context as ``AppContext``.
 ///
-/// The context also applies in tasks that the operation starts, except detached tasks. Objects that are already
-/// attached keep their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
+/// The context also applies in tasks that the operation starts, except detached tasks, and where a dependency is
+/// followed that the operation begins to follow, with `follow` or ``Followed``. Objects that are already attached keep
+/// their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
 /// process's `AppContext`.
 ///
 /// - Parameters:
@@ -50,7 +51,7 @@ public func replaceAppContext(with context: UDIContext) -> UDIContext { roots.re
 
 /// Leak audits are not notified of the process's initial root, because it stays from its first use until the process
 /// ends, unless it is replaced.
-private let roots = {
+let roots = {
   if UDIRecording.isOn { reportSecondCopy() }
   return Scoped(UDIContext(unaudited: "App"))
 }()

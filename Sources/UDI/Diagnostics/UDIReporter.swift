@@ -61,7 +61,7 @@ public struct UDIReporter: Sendable {
     Resolution.current.object.tell(.reporter) { body(misuse) }
   }
 
-  fileprivate static let scoped = Scoped(isDebugBuild ? standardError : silent)
+  static let scoped = Scoped(isDebugBuild ? standardError : silent)
 }
 
 /// Runs an operation, and reports misuse by the operation, and by the tasks that it starts, to the given reporter.
@@ -69,6 +69,7 @@ public struct UDIReporter: Sendable {
 /// - Parameters:
 ///   - reporter: Receives the reports while the operation runs. What is registered meanwhile with `onClose` or
 ///     `running` keeps the reporter, which is told if an instance is dropped unclosed where the task has no reporter.
+///     What meanwhile begins to follow a dependency keeps it, too.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
@@ -84,6 +85,7 @@ public func withReporter<Result, Failure: Error>(
 /// - Parameters:
 ///   - reporter: Receives the reports while the operation runs. What is registered meanwhile with `onClose` or
 ///     `running` keeps the reporter, which is told if an instance is dropped unclosed where the task has no reporter.
+///     What meanwhile begins to follow a dependency keeps it, too.
 ///   - operation: The operation to run; it stays on the caller's actor.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.

@@ -17,7 +17,8 @@
 /// time the change has been made, so the property never gives what is not there any more. While nobody observes the
 /// property, nothing waits for changes.
 ///
-/// What the dependency is made of is observed only if the dependency is `@Observable` itself. As for
+/// Observers are told with the ``AppContext`` and the ``UDIReporter`` of the first of them. What the dependency is made
+/// of is observed only if the dependency is `@Observable` itself. As for
 /// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is
 /// noticed only when its binding is next touched.
 ///

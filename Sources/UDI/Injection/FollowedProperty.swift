@@ -69,10 +69,11 @@ final class FollowedProperty: @unchecked Sendable {
     // If two threads begin at the same time, each watcher tells all observers.
     Tree.change { _ in watcher = made }
     let found = made.begin(lookUp)
-    consumer.follow(on: actor, looksOnlyIfInDoubt: true) { [weak self] _ in
+    let step = { [weak self] (_: [Watcher.Found]?) in
       self?.tell(after: made)
       return false
     }
+    consumer.follow(on: { actor }, looksOnlyIfInDoubt: true, ActorOwned(step, by: actor))
     return found
   }
 

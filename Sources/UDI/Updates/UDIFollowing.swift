@@ -9,28 +9,29 @@ public struct UDIFollowing: Sendable {
 }
 
 extension Consumer {
-  /// Lets a task of its own wait for changes.
+  /// Lets a task of its own wait for changes. Its looks and steps see the `AppContext` and the reporter of the current
+  /// task. It has none of that task's other values, and keeps only the reporter alive.
   ///
   /// - Parameters:
-  ///   - actor: Where the task waits and looks.
-  ///   - callee: The actor on which `step` is called; if this is nil, `actor`.
-  ///   - isLazy: As for `Watcher.next`.
+  ///   - actor: The actor on which the task looks, and takes steps; asked after each change.
+  ///   - isLazy: As for `Watcher.news`.
   ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
+  @discardableResult
   func follow(
-    on actor: (any Actor)?, calling callee: @escaping @Sendable () -> (any Actor)? = { nil },
-    looksOnlyIfInDoubt isLazy: Bool = false, _ step: @escaping ([Watcher.Found]?) -> Bool
-  ) {
-    // What the closure captures is released on its actor.
-    let step = ActorOwned(step, by: actor)
-    @Sendable func run(on actor: isolated (any Actor)?) async {
-      while case let found = await watcher.next(looksOnlyIfInDoubt: isLazy),
-        await take(step, with: found, on: callee() ?? actor)
-      {}
+    on actor: @escaping @Sendable () -> (any Actor)?, looksOnlyIfInDoubt isLazy: Bool = false,
+    _ step: ActorOwned<([Watcher.Found]?) -> Bool>
+  ) -> UDIFollowing {
+    let reporter = UDIReporter.ofTask
+    @Sendable func take(_ change: ChangeKind?, in root: UDIContext?, on actor: isolated (any Actor)?) async -> Bool {
+      await roots.ofTask.withValue(root) {
+        await UDIReporter.scoped.ofTask.withValue(reporter) {
+          await watcher.news(after: change, onlyIfInDoubt: isLazy, on: actor).map(step.value) ?? true
+        }
+      }
     }
-    Task.detached { await run(on: actor) }
+    Task.detached { [weak root = roots.ofTask.get()] in
+      while await take(self.watcher.nextChange(), in: root, on: actor()) {}
+    }
+    return UDIFollowing(watcher: watcher)
   }
-
-  private func take(
-    _ step: ActorOwned<([Watcher.Found]?) -> Bool>, with found: [Watcher.Found]?, on _: isolated (any Actor)?
-  ) -> Bool { step.value(found) }
 }

@@ -20,6 +20,9 @@ extension UDIObject where Self: Sendable {
   /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,
   /// which need not be kept. Until then, neither the object nor the dependency is kept alive.
   ///
+  /// The closure, and the factories that make what it is given, see the ``AppContext`` of the code that calls this, as
+  /// long as that context exists, and its ``UDIReporter``. They do not see its other task-local values.
+  ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
@@ -53,12 +56,11 @@ extension UDIObject where Self: Actor {
     _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
   ) -> UDIFollowing {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-    let consumer = consumer(request)
-    let watcher = consumer.watcher
-    consumer.follow(on: nil, calling: { [weak self] in self }) { [weak self] found in
+    let (consumer, watcher) = consumer(request)
+    let step = { [weak self] (found: [Watcher.Found]?) in
       self?.assumeIsolated { actor in watcher.pass(found) { body(actor, $0) } } ?? false
     }
-    return UDIFollowing(watcher: watcher)
+    return consumer.follow(on: { [weak self] in self }, ActorOwned(step, by: nil))
   }
 }
 
@@ -80,28 +82,24 @@ extension UDIObject {
   private func begin<Dependency>(
     _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, _ body: @escaping (Self, Dependency?) throws -> Void
   ) -> UDIFollowing {
-    let consumer = consumer(request)
-    let watcher = consumer.watcher
-    if isHere {
-      let first: Dependency? = watcher.begin { watcher.context?.lookUp(request) }
-      // A factory may have attached the object elsewhere.
-      if watcher.goesOn { try? body(self, first) }
+    let (consumer, watcher) = consumer(request)
+    // A factory may have attached the object elsewhere, which has ended the following.
+    if isHere, case let first = watcher.begin({ watcher.context?.lookUp(request) }) as Dependency?, watcher.goesOn {
+      try? body(self, first)
     }
     // The task begins after the first call, so that no other call overlaps with that.
-    consumer.follow(on: actor) { [weak self] found in
-      guard let self else { return false }
-      return watcher.pass(found) { try? body(self, $0) }
-    }
-    return UDIFollowing(watcher: watcher)
+    let step = { [weak self] found in self.map { object in watcher.pass(found) { try? body(object, $0) } } ?? false }
+    // What the closure captures is released on its actor.
+    return consumer.follow(on: { actor }, ActorOwned(step, by: actor))
   }
 
-  /// A consumer for the object.
-  fileprivate func consumer(_ request: LookupRequest) -> Consumer {
+  /// A consumer for the object, and its watcher.
+  fileprivate func consumer(_ request: LookupRequest) -> (Consumer, Watcher) {
     let stamp = _attachedContext.stamp
     let context = _attachedContext.effectiveContext("follow", self, request.keyText, at: request.site)
     let consumer = Consumer(context, request, goesOnAbove: true)
     _attachedContext.add(consumer.watcher, since: stamp)
-    return consumer
+    return (consumer, consumer.watcher)
   }
 }
 
@@ -113,8 +111,7 @@ extension Watcher {
   ///
   /// - Returns: Whether to go on.
   fileprivate func pass<Dependency>(_ found: [Found]?, to body: (Dependency?) -> Void) -> Bool {
-    guard goesOn else { return false }
-    if found != nil || last?.isEmpty != true { body(found.flatMap(Watcher.first)) }
-    return found != nil
+    if goesOn, found != nil || last?.isEmpty != true { body(found.flatMap(Watcher.first)) }
+    return goesOn && found != nil
   }
 }

@@ -26,6 +26,10 @@ private final class PlainScreen: UDIFinalObject {
   @Followed var loose: (any Loose)?
 }
 
+@MainActor private final class Tags { var all: [String] = [] }
+
+@Observable private final class Number: @unchecked Sendable { var number = 0 }
+
 /// `Followed`: that a dependency comes and goes is observed.
 @MainActor @Suite(.unlessItHangs) struct FollowedTests {
   let root = UDIContext(tag: "root")
@@ -252,6 +256,27 @@ private final class PlainScreen: UDIFinalObject {
       if round == 1 { AppContext.bind(plain, as: (any Loose).self) } else { screen.attachedContext = root }
       #expect(await settle([AppContext, root]) && told.count == round)
     }
+  }
+
+  @Test("Observers are told with the AppContext and the reporter of the first read")
+  func taskValues() async {
+    let (own, plain, screen, tags, reports) = (UDIContext(tag: "own"), Plain("plain"), Screen(), Tags(), Tally())
+    await withAppContext(own) {
+      await withReporter(UDIReporter { _ in reports.add() }) {
+        let observer = observe(screen)
+        observer.onChange = {
+          tags.all.append(AppContext.tag)
+          UDIReporter.current.report(.notMade, "seen", at: UDICallSite("", 0))
+        }
+        await expect(observer, reads: [nil], own)
+        Task.detached { own.bind(plain, as: (any Loose).self) }
+        while tags.all.count < 1 { await Task.yield() }
+        await expect(observer, reads: ["plain"], own)
+        own.unbind((any Loose).self)
+        await expect(observer, reads: [nil], own)
+      }
+    }
+    #expect(tags.all == ["own", "own"] && reports.count == 2)
   }
 
   @Test("Dependencies that belong to the main actor, and those with names and searches")

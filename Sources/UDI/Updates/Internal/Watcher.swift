@@ -99,21 +99,30 @@ extension Watcher {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
   /// has been called.
   ///
-  /// - Parameter looksOnlyIfInDoubt: Whether to return nil, without a lookup, after a change that the user has made,
-  ///   even if the answer is still the same.
   /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the watcher
   ///   is stopped.
   // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
   @inline(never)
-  nonisolated(nonsending) func next(looksOnlyIfInDoubt: Bool = false) async -> [Found]? {
-    while let change = await nextChange(), let context, change == .keptOnly || !looksOnlyIfInDoubt {
-      // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
-      // it were entered after the lookup, a change in between would be missed.
-      context.change { node, _ in node.enter(self) }
-      let found = await look(from: context, keptOnly: change == .keptOnly)
-      Schedule.reached(.hasLooked)
-      if let found, isNew(found) { return found }
-    }
+  nonisolated(nonsending) func next() async -> [Found]? {
+    while true { if let news = await news(after: nextChange(), onlyIfInDoubt: false, on: #isolation) { return news } }
+  }
+
+  /// Looks up after a change.
+  ///
+  /// - Parameters:
+  ///   - change: What `nextChange` has returned.
+  ///   - isLazy: Whether to return nil as at the end, without a lookup, after a change that the user has made.
+  ///   - actor: Where to look.
+  /// - Returns: What has been found, or nil at the end, as for `next`; nothing if the answer is still the same.
+  @inline(never)
+  func news(after change: ChangeKind?, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
+    guard let change, let context, change == .keptOnly || !isLazy else { return .some(nil) }
+    // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
+    // it were entered after the lookup, a change in between would be missed.
+    context.change { node, _ in node.enter(self) }
+    let found = await look(from: context, keptOnly: change == .keptOnly)
+    Schedule.reached(.hasLooked)
+    if let found, isNew(found) { return found }
     return nil
   }
 
@@ -122,7 +131,7 @@ extension Watcher {
   ///
   /// - Returns: The kind of change; nil if the context is gone or closed, if the task is cancelled, or if the consumer
   ///   has waited long enough.
-  nonisolated(nonsending) private func nextChange() async -> ChangeKind? {
+  nonisolated(nonsending) func nextChange() async -> ChangeKind? {
     let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isStopped ? .end : nil) }
     return kind == .end ? nil : kind
   }
