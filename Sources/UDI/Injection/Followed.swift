@@ -15,7 +15,8 @@
 /// elsewhere or detached, or because its context is closed; and then because of changes above. They are told once, for
 /// several changes at once if need be, and on the main actor, if the first of them has read the property there. By that
 /// time the change has been made, so the property never gives what is not there any more. While nobody observes the
-/// property, nothing waits for changes.
+/// property, nothing waits for changes. Off the main actor, a change between a read and the end of the closure that
+/// tracks it is not told, as of any `@Observable` class; the next change is.
 ///
 /// Observers are told with the ``AppContext`` and the ``UDIReporter`` of the first of them. What the dependency is made
 /// of is observed only if the dependency is `@Observable` itself. As for

@@ -37,9 +37,8 @@ final class FollowedProperty: @unchecked Sendable {
   func observe<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
     let stamp = attachment.stamp
     let (context, isGone) = attachment.state
-    return observe(from: context ?? (isGone ? nil : AppContext), for: attachment, since: stamp) {
-      link.value(attachment, of: owner)
-    }
+    let start = isGone ? nil : context ?? AppContext
+    return observe(from: start, for: attachment, since: stamp) { link.value(attachment, of: owner) }
   }
 
   /// Reads the dependency of a view, whose context this is.
@@ -68,23 +67,30 @@ final class FollowedProperty: @unchecked Sendable {
     attachment?.add(made, since: stamp)
     // If two threads begin at the same time, each watcher tells all observers.
     Tree.change { _ in watcher = made }
-    let found = made.begin(lookUp)
-    let step = { [weak self] (_: [Watcher.Found]?) in
-      self?.tell(after: made)
-      return false
-    }
-    consumer.follow(on: { actor }, looksOnlyIfInDoubt: true, ActorOwned(step, by: actor))
-    return found
+    let step = { [weak self] (_: [Watcher.Found]?) in self?.tell(after: made, isOnMainActor: actor != nil) ?? false }
+    defer { _ = consumer.follow(on: { actor }, looksOnlyIfInDoubt: true, ActorOwned(step, by: actor)) }
+    return made.begin(lookUp)
   }
 
-  private func tell(after last: Watcher) {
+  /// Tells the observers.
+  ///
+  /// - Returns: Whether the watcher waits for the next change, too: if nobody has been told, because the reader is on
+  ///   another thread, and becomes an observer only at the end of what it does.
+  private func tell(after last: Watcher, isOnMainActor: Bool) -> Bool {
     Tree.change { _ in if watcher === last { watcher = nil } }
+    let before = Observed.hashes.load(ordering: .relaxed)
     registrar.withMutation(of: Observed(), keyPath: Observed.path) {}
+    // If the path was hashed, somebody has been told.
+    if Observed.hashes.load(ordering: .relaxed) != before || isOnMainActor || last.context == nil { return false }
+    return Tree.change { _ in
+      if watcher == nil, !last.isStopped { watcher = last }
+      return watcher === last
+    }
   }
 }
 
-/// What Observation believes to be read. It hashes the path of a read that is observed, to record it, and does nothing
-/// with any other. So the path says whether a read is observed.
+/// What Observation believes to be read. It hashes the path of a read that is observed, to record it, and of a change
+/// that it tells somebody of, and does nothing with any other. So the path says whether a read is observed.
 private struct Observed: Observable, Hashable {
   static let path: any KeyPath<Observed, Bool> & Sendable = \Observed[Observed()]
   static let hashes = Atomic<UInt>(0)

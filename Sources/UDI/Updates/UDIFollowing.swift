@@ -16,7 +16,6 @@ extension Consumer {
   ///   - actor: The actor on which the task looks, and takes steps; asked after each change.
   ///   - isLazy: As for `Watcher.news`.
   ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
-  @discardableResult
   func follow(
     on actor: @escaping @Sendable () -> (any Actor)?, looksOnlyIfInDoubt isLazy: Bool = false,
     _ step: ActorOwned<([Watcher.Found]?) -> Bool>

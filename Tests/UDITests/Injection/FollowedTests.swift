@@ -381,6 +381,61 @@ private final class PlainScreen: UDIFinalObject {
     #expect(told.count == 1)
   }
 
+  @Test("Off the main actor, a change before the tracking ends is not told, as of any observable class; the next is")
+  func changeWhileTracking() async {
+    let (root, plain, number, toldOf) = (root, Plain("plain"), Number(), (dependency: Tally(), number: Tally()))
+    let counts = Locked<[Int]>([])
+    await onOwnThread {
+      let screen = PlainScreen().attached(to: root)
+      withObservationTracking {
+        _ = screen.loose
+        root.bind(plain, as: (any Loose).self)
+        letTasksRun()
+      } onChange: {
+        toldOf.dependency.add()
+      }
+      withObservationTracking {
+        _ = number.number
+        number.number = 1
+      } onChange: {
+        toldOf.number.add()
+      }
+      counts.withLock { $0 += [toldOf.dependency.count, toldOf.number.count] }
+      root.unbind((any Loose).self)
+      number.number = 2
+      letTasksRun()
+      counts.withLock { $0 += [toldOf.dependency.count, toldOf.number.count] }
+      withExtendedLifetime(screen) {}
+    }
+    #expect(counts.withLock { $0 } == [0, 0, 1, 1] && root.nodeCountsOfWatchers == [])
+  }
+
+  @Test("On the main actor, nothing is missed in 1,000 rounds")
+  func missesNothing() async {
+    let (root, screen, plain, told) = (root, Screen().attached(to: root), Plain("plain"), Tally())
+    for round in 0..<1_000 {
+      let change: Task<Void, Never>
+      (_, change) = withObservationTracking {
+        let read = screen.loose?.label
+        // On another thread, at any time from now.
+        let change = Task.detached {
+          if round.isMultiple(of: 2) {
+            root.bind(plain, as: (any Loose).self)
+          } else {
+            root.unbind((any Loose).self)
+          }
+        }
+        if round.isMultiple(of: 3) { letTasksRun() }
+        return (read, change)
+      } onChange: {
+        told.add()
+      }
+      await change.value
+      while told.count <= round { await Task.yield() }
+      #expect(told.count == round + 1)
+    }
+  }
+
   @Test("A value that is set is told, and stays until nil is set")
   func setting() async {
     let screen = Screen().attached(to: root)

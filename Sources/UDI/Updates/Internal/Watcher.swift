@@ -116,10 +116,11 @@ extension Watcher {
   /// - Returns: What has been found, or nil at the end, as for `next`; nothing if the answer is still the same.
   @inline(never)
   func news(after change: ChangeKind?, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
-    guard let change, let context, change == .keptOnly || !isLazy else { return .some(nil) }
+    guard let change, let context else { return .some(nil) }
     // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
     // it were entered after the lookup, a change in between would be missed.
     context.change { node, _ in node.enter(self) }
+    if isLazy, change == .answer { return .some(nil) }
     let found = await look(from: context, keptOnly: change == .keptOnly)
     Schedule.reached(.hasLooked)
     if let found, isNew(found) { return found }
