@@ -1,4 +1,5 @@
 import Testing
+import TreeModel
 import UDITesting
 
 @testable import UDI
@@ -224,6 +225,38 @@ private final class Loner: UDIFinalObject {
       #expect(await settle([root, scope]) && screen.take() == ["for all"])
     }
     #expect(reports == [])
+  }
+
+  @Test("After random changes and closings, each follower has what a lookup finds", arguments: 0..<20)
+  func randomClosings(seed: Int) async throws {
+    var random = SplitMix(seed: UInt64(seed))
+    var contexts = [root]
+    for number in 1..<8 {
+      let (above, isScope) = (contexts.randomElement(using: &random)!, Bool.random(using: &random))
+      let tag = "\(number)"
+      contexts.append(isScope ? try above.makeScope(tag: tag) : try above.makeChild(tag: tag))
+    }
+    let loners = contexts.map { Loner().attached(to: $0) }
+    func follow(_ loner: Loner) { loner.follow((any Loose).self) { loner, found in loner.seen.append(found?.label) } }
+    for loner in loners.dropLast(3) { follow(loner) }
+    let plains = (0..<6).map { Plain("\($0)") }
+    for step in 0..<30 {
+      let context = contexts.randomElement(using: &random)!
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: try await context.close()
+      case 1, 2: withReporter(.silent) { context.unbind((any Loose).self) }
+      case 3: withReporter(.silent) { context.provide(Plain("provided \(step)"), as: (any Loose).self, replaces: true) }
+      default:
+        withReporter(.silent) { context.bind(plains.randomElement(using: &random)!, as: (any Loose).self) }
+      }
+      if step == 15 { for loner in loners.suffix(3) { follow(loner) } }
+      if Bool.random(using: &random) { continue }
+      #expect(await settle(contexts))
+      for (context, loner) in zip(contexts, loners) where !loner.seen.isEmpty {
+        let found = context.link((any Loose).self)?.label
+        #expect(loner.seen.last == .some(found), "seed \(seed), step \(step), \(context.tag)")
+      }
+    }
   }
 
   @Test("When the context goes, the closure is called with nil")
