@@ -108,7 +108,8 @@ final class ClosingRun: @unchecked Sendable {
     let first = parts[0]
     let path = first.path
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    for (activity, _) in Tree.change({ _ in parts.flatMap(\.underWay) }) { activity.cancel(closing: path) }
+    let underWay = { Tree.change { _ in parts.flatMap { $0.underWay.map(\.activity) } } }
+    for activity in underWay() { activity.cancel(closing: path) }
     for part in parts.reversed() {
       if Tree.change({ _ in !part.underWay.isEmpty }) { await waitForOthers(part) }
       if Tree.change({ _ in !part.toClose.isEmpty }) { await callClosers(part, path) }
