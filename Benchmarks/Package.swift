@@ -13,6 +13,10 @@ let package = Package(
       dependencies: ["CAllocations", .product(name: "UDI", package: "UDI")],
       swiftSettings: [.treatAllWarnings(as: .error)]),
     .executableTarget(
+      name: "Growth",
+      dependencies: [.product(name: "UDI", package: "UDI")],
+      swiftSettings: [.treatAllWarnings(as: .error)]),
+    .executableTarget(
       name: "Hits",
       dependencies: [.product(name: "UDI", package: "UDI")],
       swiftSettings: [.treatAllWarnings(as: .error)]),
