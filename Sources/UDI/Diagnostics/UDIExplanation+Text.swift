@@ -41,8 +41,7 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .replaced(let place), .withdrawn(let place):
       "\(key) is no longer in \(place.context): \(place.finding.listed(for: key))."
-    case .otherNames(let names):
-      "No \(type) \(spell(name)) is registered \(range), only one \(names.map(spell).joined(separator: " and one "))."
+    case .otherNames(let names): "No \(type) \(spell(name)) is registered \(range), only one \(spell(names))."
     case .otherType(let place):
       "No \(key) is registered \(range), but there is one in \(place.context): \(place.finding.listed(for: key))."
     case .moreGeneralType(let place):
@@ -126,6 +125,10 @@ extension UDIExplanation: CustomStringConvertible {
 
   private func list(_ types: [String]) -> String { types.map(describeType).joined(separator: ", ") }
   private func spell(_ name: String?) -> String { name.map { spelled("named \"\($0)\"") } ?? "without a name" }
+  private func spell(_ names: [String?]) -> String {
+    let others = contexts.reduce(0) { $0 + $1.omittedCount }
+    return names.map(spell).joined(separator: " and one ") + (others > 0 ? spelled(" and \(others) more") : "")
+  }
 }
 
 // MARK: - The contexts
@@ -139,7 +142,8 @@ extension UDIExplanation {
     let number: Message = count == 1 ? "one context" : "\(isAbridged ? "the first " : "")\(count) contexts"
     var lines = [spelled("Looked \(range) (.\(search.rawValue)), at \(number.text):")]
     for context in contexts {
-      let findings = context.findings.map { $0.listed(for: key) }
+      var findings = context.findings.map { $0.listed(for: key) }
+      if context.omittedCount > 0 { findings.append(spelled("\(context.omittedCount) more with other names")) }
       let list = findings.isEmpty ? "nothing" : findings.joined(separator: "; ")
       lines.append(spelled("  \(quoted(context.fullPath)): \(list)"))
     }

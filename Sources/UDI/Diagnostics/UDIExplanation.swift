@@ -24,7 +24,7 @@ public struct UDIExplanation: Sendable, Equatable {
     /// The binding in this context was withdrawn, because its instance was bound in another context, or because the
     /// object that had bound it with `multiBind` was attached to a context that has ended.
     case withdrawn(Place)
-    /// The type is registered, but only under these other names; nil stands for no name.
+    /// The type is registered, but only under other names: these, and perhaps more. Nil stands for no name.
     case otherNames([String?])
     /// An object of the requested type, or a provider that makes such objects, is registered under a different type.
     case otherType(Place)
@@ -92,8 +92,11 @@ public struct UDIExplanation: Sendable, Equatable {
   public struct Context: Sendable, Equatable {
     /// The tags of the contexts from the root to this one, both included.
     public let fullPath: [String]
-    /// The findings for the requested type in this context, with the requested name or with other names.
+    /// The findings for the requested type in this context: those with the requested name, and those with other names,
+    /// of which an explanation lists the first ten.
     public let findings: [UDIEntry]
+    /// The number of dependencies with other names in this context that are not listed.
+    package let omittedCount: Int
   }
 
   /// A finding, and the context that has it.
@@ -106,7 +109,9 @@ public struct UDIExplanation: Sendable, Equatable {
     /// The finding in this context.
     public var finding: UDIEntry { context.findings[0] }
 
-    package init(fullPath: [String], finding: UDIEntry) { context = Context(fullPath: fullPath, findings: [finding]) }
+    package init(fullPath: [String], finding: UDIEntry) {
+      context = Context(fullPath: fullPath, findings: [finding], omittedCount: 0)
+    }
   }
 
   /// The requested type, as `String(reflecting:)` spells it.

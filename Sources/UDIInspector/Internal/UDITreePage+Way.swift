@@ -21,7 +21,7 @@ extension UDITreePage {
     let steps = found.contexts.enumerated().map { index, context in
       jsonObject([
         "path": jsonArray(texts: context.fullPath), "isAnswer": index == answer ? "true" : nil,
-        "findings": jsonArray(context.findings.map { $0.json(jsonText) }),
+        "findings": jsonArray(context.findings.map { $0.json(jsonText) }), "others": "\(context.omittedCount)",
       ])
     }
     return jsonObject([

@@ -59,10 +59,11 @@ let lookupScript = #"""
     ])
   }
 
-  function stepOf({ path, findings, isAnswer }) {
+  function stepOf({ path, findings, others, isAnswer }) {
     const context = tree.byID.get(idOf(path))
-    const found = findings.flatMap(finding => [element('br'), ...describe(finding)]).slice(1)
-    return element('li', { className: isAnswer ? 'found' : findings.length === 0 ? 'nothing' : '' },
+    const listed = findings.flatMap(finding => [element('br'), ...describe(finding)])
+    const found = [...listed, ...others > 0 ? [element('br'), `${others} more with other names`] : []].slice(1)
+    return element('li', { className: isAnswer ? 'found' : found.length === 0 ? 'nothing' : '' },
       context === undefined ? span('', spellPath(path)) : link(context, spellPath(path)),
       span('finding', ...found.length === 0 ? ['nothing'] : found), isAnswer ? span('role answer', 'found') : '')
   }

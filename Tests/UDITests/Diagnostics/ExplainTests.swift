@@ -24,6 +24,42 @@ struct ExplainTests {
         == "No UDITests.Other named \"x\" is registered in \"App\" and below, only one without a name.")
   }
 
+  @Test("Of very many names, the first ten are listed, those of nearer contexts first, and the others counted")
+  func manyNames() throws {
+    let plain = Plain()
+    for index in 0..<8 { root.provide("\(index)", named: "root \(index)") }
+    for index in 0..<8 { shop.provide("\(index)", named: "shop \(index)") }
+    let empty = try shop.makeChild(tag: "Empty")
+    let explanation = empty.explain(String.self)
+    #expect(
+      firstLine(of: explanation).hasSuffix(
+        #"only one named "root 0" and one named "root 1" and \#((0..<8).map { #"one named "shop \#($0)""# }.joined(separator: " and ")) and 6 more."#
+      ))
+    #expect(explanation.contexts.map(\.findings.count) == [0, 8, 2])
+    #expect(explanation.description.contains("; 6 more with other names"))
+    // A third context has others only. One that has died does not count.
+    let top = UDIContext(tag: "Top")
+    for index in 0..<20 { top.provide("\(index)", named: "top \(index)") }
+    for index in 0..<3 { top.bind(plain, as: (any Service).self, named: UDIName(index)) }
+    do { top.bind(Plain(), as: (any Service).self, named: "dead") }
+    try top.addChild(root)
+    #expect(empty.explain(String.self).contexts.map(\.findings.count) == [0, 8, 2, 0])
+    #expect(empty.explain(String.self).description.contains("\"Top\": 20 more with other names"))
+    let error = #expect(throws: UDILinkError.self) { try top.require((any Service).self) }
+    #expect(error?.cause == .otherNames((0..<3).map { "Swift.Int \($0)" }))
+    #expect(error?.explanation.contexts[0].findings.count == 3)
+  }
+
+  @Test("What is registered under other names does not matter once something is there")
+  func namesBesideAnAnswer() {
+    root.provide("x", named: "x")
+    root.register(String.self) { () -> String? in nil }
+    let error = #expect(throws: UDILinkError.self) { try root.require(String.self) }
+    #expect(error?.cause == .factoryReturnedNil && error?.explanation.contexts[0].findings.count == 1)
+    root.provide("y")
+    #expect(root.explain(String.self).contexts[0].findings.map(\.name) == [nil])
+  }
+
   @Test("Under another name here, but under the very key in a scope or on another branch, or as another type here")
   func theVeryKeyComesFirst() throws {
     let (other, exact) = (Plain(), Plain())

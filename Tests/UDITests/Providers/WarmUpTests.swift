@@ -315,6 +315,23 @@ import Testing
     }
   }
 
+  /// Of very many causes, the first ten are told in full, and of each other one the first line. Equal ones are told once.
+  @Test func manyCauses() async throws {
+    for number in 0..<100 {
+      context.register((any Alpha).self, named: "\(number)") { context in
+        Made(parts: [try context.require((any Beta).self, named: "\(number % 20)")])
+      }
+    }
+    context.register((any Gamma).self) { () -> Made? in nil }
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    #expect(error.failures.count == 101)
+    let text = error.description
+    #expect(text.components(separatedBy: "No UDITests.Beta named").count == 21, "\(text)")
+    #expect(text.components(separatedBy: "For the same reason").count == 21, "\(text)")
+    #expect(text.components(separatedBy: "Looked in").count == 11, "\(text)")
+    #expect(text.components(separatedBy: "The factory of UDITests.Gamma returned nil.").count == 2, "\(text)")
+  }
+
   /// What failed only because it came too early is tried again.
   @Test func whatCameTooEarly() async throws {
     let calls = Tally()

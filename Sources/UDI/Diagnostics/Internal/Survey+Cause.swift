@@ -19,14 +19,11 @@ extension Survey {
       return finding.kind == .withdrawn ? .withdrawn(place) : .dead(place)
     }
     if let outside { return outside }
-    let others = explanation.contexts.flatMap(\.findings).filter { !$0.isGone && $0.name != explanation.name }
-    if !others.isEmpty {
-      var names: [String?] = []
-      for other in others where !names.contains(other.name) {
-        names.insert(other.name, at: names.firstIndex { $0 ?? "" > other.name ?? "" } ?? names.count)
-      }
-      return .otherNames(names)
+    var names: [String?] = []
+    for other in explanation.contexts.flatMap(\.findings) where !other.isGone && !names.contains(other.name) {
+      names.insert(other.name, at: names.firstIndex { $0 ?? "" > other.name ?? "" } ?? names.count)
     }
+    if !names.isEmpty { return .otherNames(names) }
     let wanted = wrappedType(of: request.type) ?? request.type
     if let other = candidates.first(where: { isKind($0, of: wanted) }) { return .otherType(other.place) }
     if let other = candidates.first(where: { mayBecome($0, wanted) }) { return .moreGeneralType(other.place) }

@@ -15,6 +15,8 @@ final class Survey {
   private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Found] = []
+  /// How many dependencies with other names may still be listed.
+  private var roomForOthers = 10
   /// Keeps the objects in the survey alive. It may by now hold the last references to them.
   private var garbage = Garbage()
 
@@ -92,23 +94,34 @@ final class Survey {
     explanation.isAbridged = nodes.isCutShort
   }
 
-  /// Adds one context, with its entries for the requested type and its removed bindings under the key. Collects its
-  /// entries for other types as candidates.
+  /// Adds one context, with its entries and its removed bindings under the key. If there is no answer yet, adds those
+  /// of its entries under other names that were registered first, and collects its entries for other types as
+  /// candidates.
+  ///
+  /// - Complexity: O(keys). There may be very many names, so only what is listed is described.
   private func add(_ node: Node) {
     answer = answer ?? found(under: key, at: node)
     var findings = entries(under: key, at: node).map(\.place.finding)
     for record in UDIRecording.records(of: key, in: node).reversed() { findings.append(record.entry(&garbage)) }
+    var (type, others, otherCount): (TypeIdentity, [Entry], Int) = (key.type, [], 0)
     node.shared.slots.forEach { slot in
-      guard slot.state.depth == 0, let other = slot.state.best.read({ $0.key === key ? nil : $0 }) else { return }
-      garbage.add(other)
-      if other.key.type === key.type {
-        findings += entries(under: other.key, at: node).map(\.place.finding)
+      guard answer == nil, slot.state.depth == 0 else { return }
+      let other = slot.state.best.object
+      if other.key.type === type {
+        guard other.isThere(&garbage) else { return }
+        otherCount += 1
+        if others.count == roomForOthers, others.last.map({ $0.serial < other.serial }) ?? true { return }
+        others.insert(other, at: others.firstIndex { other.serial < $0.serial } ?? others.count)
+        if others.count > roomForOthers { others.removeLast() }
       } else if candidates.count < Self.enoughCandidates, let candidate = found(under: other.key, at: node) {
         candidates.append(candidate)
       }
     }
-    if explanation.contexts.count < (findings.isEmpty ? Self.shownInOrder : UDIExplanation.enoughContexts) {
-      explanation.contexts.append(.init(fullPath: node.fullPath, findings: findings))
+    let limit = findings.isEmpty && otherCount == 0 ? Self.shownInOrder : UDIExplanation.enoughContexts
+    if explanation.contexts.count < limit {
+      for other in others { findings += entries(under: other.key, at: node).map(\.place.finding) }
+      (roomForOthers, otherCount) = (roomForOthers - others.count, otherCount - others.count)
+      explanation.contexts.append(.init(fullPath: node.fullPath, findings: findings, omittedCount: otherCount))
     } else {
       explanation.omittedCount += 1
     }
