@@ -4,7 +4,7 @@ import UDI
 
 extension Edges {
   /// Factories that need themselves endlessly, each time under another key or for another context, end with an error
-  /// that contains the path, even on stacks as small as those that platforms give to threads.
+  /// that says so, even on stacks as small as those that platforms give to threads.
   static func checkStack(kibibytes: Int) {
     onStack(kibibytes, "other names") {
       let context = UDIContext(tag: "context")
@@ -55,22 +55,22 @@ extension Edges {
     }
   }
 
-  /// Checks that a body throws a cycle error on a stack of a given size.
+  /// Checks that a body throws the error that it is too deep, on a stack of a given size.
   private static func onStack(_ kibibytes: Int, _ what: String, _ body: @escaping @Sendable () throws -> Product) {
     let done = DispatchSemaphore(value: 0)
-    let path = Mutex<[String]?>(nil)
+    let depth = Mutex<Int?>(nil)
     let thread = Thread {
       do { _ = try body() } catch let error as UDILinkError {
-        if case .cycle(let found) = error.cause { path.withLock { $0 = found } }
+        if case .tooDeep(let found, _) = error.cause { depth.withLock { $0 = found } }
       } catch {}
       done.signal()
     }
     thread.stackSize = kibibytes << 10
     thread.start()
     done.wait()
-    let length = path.withLock { $0?.count }
-    check(length != nil, "\(what), \(kibibytes) KiB: no cycle")
-    print("\(what), \(kibibytes) KiB: an error with a path of \(length ?? 0)")
+    let found = depth.withLock { $0 }
+    check(found != nil, "\(what), \(kibibytes) KiB: no error that it is too deep")
+    print("\(what), \(kibibytes) KiB: an error at the depth \(found ?? 0)")
   }
 
   private final class Product: Sendable {}

@@ -361,11 +361,11 @@ func switches(_ cause: UDIExplanation.Cause, _ finding: UDIEntry.Kind) {
   case .live, .dead, .replaced, .withdrawn, .kept, .provider, .override: break
   @unknown default: break
   }
-  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .noScope, .scopeIsAbove, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
+  switch cause { case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached, .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable, .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .tooDeep, .notConvertible, .noScope, .scopeIsAbove, .contextGone, .contextClosed: break }  // refused: may have additional unknown values
   switch cause {
   case .found, .cameLater, .dead, .replaced, .withdrawn, .otherNames, .otherType, .moreGeneralType, .outOfReach, .inScope, .unattached: break
   case .notRegistered, .contextRemoved, .otherArguments, .argumentsNotHashable, .isolatedElsewhere, .asynchronous, .notSendable: break
-  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .notConvertible, .noScope, .scopeIsAbove, .contextGone, .contextClosed: break
+  case .argumentNotSendable, .factoryReturnedNil, .failed, .cycle, .tooDeep, .notConvertible, .noScope, .scopeIsAbove, .contextGone, .contextClosed: break
   @unknown default: break
   }
 }

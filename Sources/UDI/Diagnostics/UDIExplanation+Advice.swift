@@ -94,6 +94,8 @@ extension UDIExplanation {
     case .factoryReturnedNil: "Nil means that there is none. To say why, have the factory throw an error instead."
     case .failed: "The next lookup calls the factory again; `require` throws the factory's own error."
     case .cycle: "Link one of them later: where it is used, or in `onCreate` under a lifetime that shares it."
+    case .tooDeep:
+      "First make what is needed further in, if it is kept; or use a thread with more stack. Or is there no end to it?"
     case .notConvertible:
       "Instead of `implements`, register a factory that asks for the instance: the compiler checks what it returns."
     case .contextClosed:

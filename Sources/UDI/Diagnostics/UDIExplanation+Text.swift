@@ -84,6 +84,8 @@ extension UDIExplanation: CustomStringConvertible {
       \(place.finding.failure?.phrase ?? spelled("failed: \(oneLine(message))"))
       """
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
+    case .tooDeep(let depth, let size):
+      "\(key) is too deep, inside \(depth) others\(size.map { spelled(", for a stack of \($0 >> 10) KiB") } ?? "")."
     case .notConvertible(let made):
       "\(key) is served by the provider of \(describeType(made)), but the instance that it made does not conform to it."
     case .contextClosed(let path):

@@ -70,6 +70,10 @@ public struct UDIExplanation: Sendable, Equatable {
     /// Making the dependency requires the dependency itself. The associated value contains the keys on the way from the
     /// dependency back to itself.
     case cycle([String])
+    /// Making the dependency requires too many others, each for the one before. The associated values are the number of
+    /// factories that were running, one inside the other, and the size of the thread's stack in bytes, of which too
+    /// little was left; nil if the number itself was too great.
+    case tooDeep(depth: Int, stackSize: Int?)
     /// A provider of a different type was registered to serve the requested type, too, but its instance does not
     /// conform to the requested type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)

@@ -86,7 +86,7 @@ extension UDILinkError: CustomStringConvertible {
     if case .unattached = cause, chain.count == 2 { return nil }
     guard let asker = chain.dropLast().last else { return nil }
     let parameter = asker.parameter.map { spelled(" as parameter \($0) of its initialiser") } ?? ""
-    var others = chain.dropLast(2).reversed().map { spelled(", for \($0.label)") }
+    var others = chain.dropLast(2).suffix(Self.namedOneByOne).reversed().map { spelled(", for \($0.label)") }
     if others.count >= Self.namedOneByOne {
       others[(Self.namedOneByOne - 2)...] = [spelled(", and so on up to \(chain[0].label)")]
     }

@@ -119,8 +119,8 @@ extension Error {
   /// The reason for which a lookup failed; nil if the error gives none.
   private var reason: UDIExplanation.Cause? { (self as? UDILinkError)?.cause ?? (self as? ProviderFailure)?.cause }
 
-  /// Whether the error says that making a dependency requires the dependency itself.
-  var isCycle: Bool { if case .cycle = reason { true } else { false } }
+  /// Whether the error says that making a dependency requires the dependency itself, or too many others.
+  var isCycleOrTooDeep: Bool { if case .cycle = reason { true } else if case .tooDeep = reason { true } else { false } }
 
   /// Whether the error says that a context is closed or being closed.
   fileprivate var isOfClosed: Bool { if case .contextClosed = reason { true } else { false } }

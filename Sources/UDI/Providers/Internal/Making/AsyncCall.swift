@@ -45,8 +45,8 @@ final class AsyncCall: @unchecked Sendable {
   ///   - activity: The creation or the operation that begins with this call; nil if the call is part of the asker's
   ///     activity.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
-  /// - Throws: `ProviderFailure.cycle` if the chain of askers is too long. Also if the instance is not shared and one
-  ///   of the askers calls the same factory with the same arguments for the same context.
+  /// - Throws: `ProviderFailure.cycle` if the instance is not shared and one of the askers calls the same factory with
+  ///   the same arguments for the same context; the cause `tooDeep` if the chain of askers is too long.
   @inline(never)
   init(
     _ provider: Provider?, for context: UDIContext? = nil, with arguments: ArgumentKey? = nil, in graph: Graph? = nil,
@@ -65,7 +65,7 @@ final class AsyncCall: @unchecked Sendable {
     // Arguments that cannot be compared count as different.
     if activity == nil, let provider, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit {
-      throw ProviderFailure.cycle(Array(Tree.change { _ in self.keys(from: nil) }.suffix(10)))
+      throw ProviderFailure.explained(.tooDeep(depth: Self.depthLimit, stackSize: nil))
     }
   }
 

@@ -194,8 +194,8 @@ final class Factory: Provider, @unchecked Sendable {
     guard let creation else { return error }
     // If the factory missed something that belongs to a different actor, or has to be waited for, a thread that waits
     // might run on that actor, or be part of `obtain`. After a cycle, too, a waiting thread repeats its lookup: that
-    // thread might be outside the cycle, or its error has to name a different path.
-    let isOnlyHere = hasMissed || error.isCycle || error is CancellationError
+    // thread might be outside the cycle, or its error has to name a different path. Or it has more stack left.
+    let isOnlyHere = hasMissed || error.isCycleOrTooDeep || error is CancellationError
     keeper.end(creation, isOnlyHere ? .success(nil) : .failure(error))
     return error
   }

@@ -125,8 +125,7 @@ final class Resolution {
 // MARK: - The factories that run
 
 extension Resolution {
-  /// How often a factory may run inside itself, each time with other arguments or contexts, before this counts as a
-  /// cycle.
+  /// How often a factory may run inside itself, each time with other arguments or contexts.
   private static var deepestNesting: Int { 200 }
   /// How many factories may run inside one another, however much stack is left. A greater number probably means that a
   /// factory registers itself anew each time.
@@ -151,34 +150,32 @@ extension Resolution {
   /// - Parameters:
   ///   - isKept: Whether the provider keeps the instance. Another thread could then wait for it.
   ///   - isFresh: Whether the instance has to be a new one that is not shared, whatever the lifetime.
-  /// - Throws: `ProviderFailure.cycle`: see `rejectCycle`.
+  /// - Throws: See `reject`.
   @inline(__always)
   func push(
     _ provider: Provider, for context: UDIContext, with arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let reference = Unretained(provider)
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
-      try rejectCycle(provider, for: context, with: arguments, isKept: isKept, isFresh: isFresh)
+      try reject(provider, for: context, with: arguments, isKept: isKept, isFresh: isFresh)
     }
     unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
   }
 
-  /// Throws `ProviderFailure.cycle` if a factory must not begin: if it is already running for the same instance, or if
-  /// too many factories are running, or too little of the stack is left.
+  /// Throws an error if a factory must not begin: `ProviderFailure.cycle` if it is already running for the same
+  /// instance; the cause `tooDeep` if too many factories are running, or too little of the stack is left.
   ///
   /// The instance is the same if the arguments are equal and the context is the same. If the graph shares the instance,
   /// the context makes no difference.
   @inline(never)
-  private func rejectCycle(
+  private func reject(
     _ provider: Provider, for context: UDIContext, with arguments: Arguments?, isKept: Bool, isFresh: Bool
   ) throws {
     let (reference, contextReference) = (Unretained(provider), Unretained(context))
     let isOfGraph = provider.sharing == .graph && !isFresh
     var nesting = 0
-    var latest: Int?
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
-      latest = latest ?? index
       let frame = unsafe frames[index]
       // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
       // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs to a completion.
@@ -188,10 +185,10 @@ extension Resolution {
       if !isKept, isSame, areSame(frame.arguments, arguments, for: provider) {
         throw ProviderFailure.cycle(keys(from: index) + [provider.key])
       }
-      if nesting > Self.deepestNesting { throw ProviderFailure.cycle(keys(from: latest ?? index) + [provider.key]) }
     }
-    if unsafe isDeep && (frames.count >= Self.frameLimit || isStackLow()) {
-      throw unsafe ProviderFailure.cycle(keys(from: max(0, frames.count - 10)) + [provider.key])
+    let isLow = isDeep && isStackLow()
+    if unsafe isLow || nesting > Self.deepestNesting || frames.count >= Self.frameLimit {
+      throw unsafe ProviderFailure.explained(.tooDeep(depth: frames.count, stackSize: isLow ? stack?.count : nil))
     }
   }
 
