@@ -34,6 +34,8 @@ extension UDIExplanation {
     case .otherNames: "Look it up exactly as it is registered: by its name, or without a name if it has none."
     case .otherType(let place) where typeName.hasPrefix("Swift.Optional<"):
       "Look up \(describeType(place.finding.typeName)), without the question mark: `link` returns an optional anyway."
+    case .otherType(let place) where place.finding.typeName.hasPrefix("Swift.Optional<"):
+      "Register it as \(type), without the question mark: its factory may return nil, or give none."
     case .otherType(let place), .moreGeneralType(let place):
       """
       Look up \(describeType(place.finding.typeName)); or register it as \(type), \

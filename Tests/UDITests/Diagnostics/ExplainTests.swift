@@ -175,6 +175,32 @@ struct ExplainTests {
     #expect(place.finding.typeName == "UDITests.Other")
   }
 
+  @Test("Registered as an optional: as a protocol, as a class, and with an instance or without one")
+  func registeredAsOptional() {
+    let line = #line + 1
+    root.register((any Service)?.self) { Plain() }
+    let explanation = root.explain((any Service).self).description
+    #expect(
+      explanation.hasPrefix(
+        """
+        No UDITests.Service is registered in "App" and below, but there is one in "App": the provider (context) \
+        registered as Swift.Optional<UDITests.Service> at \(file):\(line).
+        Register it as UDITests.Service, without the question mark: its factory may return nil, or give none.
+        """), "\(explanation)")
+    #expect(root.link((any Service)?.self) != nil)
+    guard case .otherType = root.explain((any Service).self).cause else {
+      Issue.record("\(root.explain((any Service).self))")
+      return
+    }
+    root.register(Made?.self) { () -> Made? in nil }
+    let error = #expect(throws: UDILinkError.self) { try root.require((any Alpha).self) }
+    guard case .otherType(let place) = error?.cause else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(place.finding.typeName == "Swift.Optional<UDITests.Made>")
+  }
+
   @Test("Never registered")
   func notRegistered() {
     #expect(firstLine(of: shop.explain((any Service).self)) == "No UDITests.Service is registered in this tree.")

@@ -31,10 +31,12 @@ extension Survey {
   }
 
   /// Whether the object is an instance of the given type. If there is no object: whether, judging by its type, the
-  /// provider makes such instances.
+  /// provider makes such instances, or optionals of them.
   private func isKind(_ found: Found, of type: Any.Type) -> Bool {
     if let object = found.object { return isInstance(type, object.object) }
-    return (found.source as? Provider).map { $0.madeType == type || UDI.isKind($0.madeType, of: type) } ?? false
+    guard let provider = found.source as? Provider else { return false }
+    let made = wrappedType(of: provider.madeType) ?? provider.madeType
+    return made == type || UDI.isKind(made, of: type)
   }
 
   /// Whether a provider that keeps no instance might make one of the given type, because each instance of the given
