@@ -12,13 +12,14 @@ extension UDIContext {
   /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For
   /// each of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what
   /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
-  /// A parameter whose type is an optional may be missing. What a closure looks up in the context that it is given is
+  /// A parameter whose type is an optional may be missing, but what is there has to be made: that it is part of a
+  /// circle, or that there is no scope for it, is an error. What a closure looks up in the context that it is given is
   /// not known: the result lists such closures. A closure that takes no context counts as one that needs nothing.
   /// The properties of objects, such as those with `@Required`, are not checked: making the objects does that.
   ///
   /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
-  /// each scope below that would own it; if there is none, from a new scope, in which nothing is registered, and which
-  /// counts as one of each kind.
+  /// each scope below that would own it, unless something else is found there; if there is no such scope, from a new
+  /// one, in which nothing is registered, and which counts as one of each kind.
   /// If such an instance needs what only a scope is given, such as a request, make a scope with a sample of it. What is
   /// registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its context or, if it does not
   /// find what it needs there, from the scopes.
@@ -30,7 +31,9 @@ extension UDIContext {
   public func unmetNeeds() -> UDIUnmetNeeds {
     let check = NeedsCheck()
     for context in [self] + descendants { check.add(context) }
-    for provider in providersOfScope where provider.maker === provider { check.check(provider, at: (self, false)) }
+    for provider in providersOfScope where nearest(provider.key) === provider {
+      check.check(provider.maker, at: (self, false))
+    }
     return UDIUnmetNeeds(failures: check.failures, unchecked: check.unchecked)
   }
 }
@@ -73,15 +76,21 @@ private final class NeedsCheck {
 
   /// Checks what is registered in a context.
   func add(_ context: UDIContext) {
-    for provider in context.providers where provider.maker === provider {
+    // What serves another type, too, is found under both.
+    for found in context.providers {
+      let provider = found.maker
+      // A scope may hide it, so that nobody finds it from there.
+      func checkInScopes(_ scopes: [Place]) {
+        for place in scopes where place.context.nearest(found.key) === found { check(provider, at: place) }
+      }
       switch provider.sharing {
-      case .scope: for place in scopes(of: context, owning: provider) { check(provider, at: place) }
+      case .scope: checkInScopes(scopes(of: context, owning: provider))
       case .unique, .graph:
         let before = (failures, unchecked, checked)
         check(provider, at: (context, false))
         if failures.count == before.0.count { continue }
         (failures, unchecked, checked) = before
-        for place in scopes(of: context) { check(provider, at: place) }
+        checkInScopes(scopes(of: context))
       default: check(provider, at: (context, false))
       }
     }
@@ -108,7 +117,7 @@ private final class NeedsCheck {
       let wrapped = wrappedType(of: type)
       let type = wrapped ?? type
       let cause: UDIExplanation.Cause? =
-        switch place.context.nearest(type) {
+        switch place.context.nearest(TypeIdentity.of(type)) {
         case nil: wrapped == nil ? .notRegistered : nil
         case let needed as Provider: check(needed: needed.maker, at: place)
         // A bound instance, one that is kept, or an override.
@@ -171,8 +180,8 @@ extension Provider {
 }
 
 extension UDIContext {
-  /// What a factory's lookup finds in this context, or above it, that names nothing but a type.
-  fileprivate func nearest(_ type: Any.Type) -> Entry? {
-    change { node, garbage in node.nearestLiveEntry(TypeIdentity.of(type).id, .ancestors, &garbage) }
+  /// What a factory's lookup finds under a key in this context, or above it.
+  fileprivate func nearest(_ key: KeyIdentity) -> Entry? {
+    change { node, garbage in node.nearestLiveEntry(key.id, .ancestors, &garbage) }
   }
 }

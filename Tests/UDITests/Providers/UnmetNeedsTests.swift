@@ -203,6 +203,43 @@ private final class Untouched: P3, P4 {
     #expect(unmet(sample) == ["root/home/sample P0:1 P1 notRegistered"])
   }
 
+  /// What nobody can find from a scope, because the scope has something else, is not checked for it.
+  @Test(arguments: [UDILifetime.scope, .unique, .graph])
+  func whatAScopeHidesIsNotCheckedForIt(_ lifetime: UDILifetime) throws {
+    root.register((any P0).self, lifetime: lifetime, using: Part.init(p1:))
+    let (session, guest, visitor) = (
+      try root.makeScope(tag: "session"), try root.makeScope(tag: "guest"), try root.makeScope(tag: "visitor")
+    )
+    session.provide(Part() as any P1, as: (any P1).self)
+    #expect(unmet().count == 2)
+    guest.register((any P0).self, lifetime: .context) { Part() }
+    #expect(unmet() == ["root/visitor P0:1 P1 inScope"] && unmet(guest) == [])
+    let bound = Part()
+    visitor.bind(bound, as: (any P0).self)
+    #expect(unmet() == [] && unmet(visitor) == [])
+  }
+
+  /// What is hidden under one type may be found under another one.
+  @Test(arguments: [UDILifetime.scope, .unique])
+  func whatServesAnotherTypeIsCheckedUnlessBothAreHidden(_ lifetime: UDILifetime) throws {
+    root.register((any P0).self, lifetime: lifetime, using: Part.init(p1:)).implements((any P2).self)
+    let scope = try root.makeScope(tag: "scope")
+    #expect(unmet().count == 1)
+    scope.register((any P0).self, lifetime: .context) { Part() }
+    #expect(unmet() == ["root/scope P0:1 P1 notRegistered"])
+    scope.register((any P2).self, lifetime: .context) { Part() }
+    #expect(unmet() == [] && unmet(scope) == [])
+  }
+
+  /// An optional parameter may be missing. But what is there has to be made, as in the lookup.
+  @Test func anOptionalInACircle() throws {
+    root.register((any P1).self, lifetime: .context, using: Part.init(p2:))
+    root.register((any P2).self, lifetime: .context, using: Part.init(maybe:))
+    #expect(unmet() == ["root P1:1 P2:1 P1 cycle P1>P2>P1"])
+    let error = #expect(throws: UDILinkError.self) { try root.require((any P1).self) }
+    guard case .cycle = error?.cause else { return #expect(Bool(false), "\(String(describing: error))") }
+  }
+
   @Test func aScopeMayOwnWhatIsMadeOfItsOwn() throws {
     root.register((any P1).self, lifetime: .scope) { Part() }
     root.register((any P2).self, lifetime: .unique, using: Part.init(p1:))
