@@ -8,6 +8,9 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// `Dependency` is `Sendable`, and on the main actor only if it did not. Even in the first case, the dependency might
   /// have been registered under a type that is not `Sendable`, because `any P` and `any P & Sendable` are the same key.
   let askedReach: UDIReach
+  /// Refers weakly to the context that has listed the registration; nil if the registration was returned by the call
+  /// that made it.
+  var lister: WeakEntry?
 
   /// The key of the registration. That of a type that is not `Sendable` belongs to the main actor.
   @preconcurrency @MainActor public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
@@ -23,9 +26,11 @@ public struct UDIRegistration<Dependency>: Sendable {
 
   /// The context that contains the registration. Nil if the registration was taken back or replaced, if the context is
   /// closed or gone, or if nothing was registered.
-  public var context: UDIContext? {
-    Tree.change { _ in entry.node?.context }
-  }
+  public var context: UDIContext? { Tree.change { _ in entry.node?.context } }
+
+  /// The context for which the dependency is looked up: the one that has listed the registration, as `linkAll` would
+  /// find it from there, or else the one that contains the registration.
+  private var asker: UDIContext? { context.map { lister?.object as? UDIContext ?? $0 } }
 }
 
 extension UDIRegistration: CustomStringConvertible {
@@ -146,7 +151,8 @@ extension Entry {
 // MARK: - Listing
 
 extension UDIContext {
-  /// Lists the registrations under the given type, whatever their names, without making any instance.
+  /// Lists the registrations under the given type, whatever their names, without making any instance. If one of them
+  /// is asked to make an instance, it makes the instance for this context, as `linkAll` would.
   ///
   /// ```swift
   /// let fast = context.registrations(of: (any Codec).self).filter { $0.metadata as? Speed == .high }
@@ -187,7 +193,8 @@ extension UDIContext {
       // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
       // reference in a child's node when it loses the child.
       change { node, _ in if node.parent == nil { node.remember(self) } }
-      return found.map { UDIRegistration(entry: $0, askedReach: reach) }
+      let lister = WeakEntry(StoredForm(address: Unretained(self).address, words: (0, 0), wordCount: 0))
+      return found.map { UDIRegistration(entry: $0, askedReach: reach, lister: lister) }
     }
   }
 }
@@ -227,7 +234,7 @@ extension UDIRegistration {
   nonisolated(nonsending) private func obtain(_ reach: UDIReach) async throws -> Dependency {
     if !(entry is Provider), let bound = give(reach) { return bound }
     let request = LookupRequest(Dependency.self, reach, named: entry.key.name, search: .local)
-    guard let context, let made = try await Demand(context: context, request: request).obtain(entry: entry) else {
+    guard let asker, let made = try await Demand(context: asker, request: request).obtain(entry: entry) else {
       throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
     }
     // It is of exactly this type.
@@ -246,7 +253,7 @@ extension UDIRegistration {
     case .object(let object): return object as? Dependency
     // For a binding, the answer `provided` means that this caller may not use the instance.
     case .provided where entry is Provider:
-      return context?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
+      return asker?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
     default: return bound
     }
   }

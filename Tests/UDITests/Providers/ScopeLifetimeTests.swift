@@ -286,6 +286,37 @@ private struct Failed: Error {}
     #expect(root.registrations(of: (any Alpha).self).first?.lifetime == .scope)
   }
 
+  /// Who lists registrations in a scope links them as the scope does.
+  @Test func aRegistrationIsLinkedForTheContextThatListedIt() async throws {
+    register()
+    let scope = try root.makeScope(tag: "scope")
+    let child = try scope.makeChild(tag: "child")
+    let linked = try #require(child.registrations(of: (any Alpha).self).first?.link())
+    #expect(linked === scope.link((any Alpha).self) && census.everBorn == 1)
+    #expect(try await scope.registrations(of: (any Alpha).self).first?.obtain() === linked)
+    // The root has no scope around it.
+    let registration = try #require(root.registrations(of: (any Alpha).self).first)
+    let (none, misuse) = MisuseLog.during { registration.link() }
+    #expect(none == nil && misuse.map(\.kind) == [.notMade])
+    await #expect(throws: UDILinkError.self) { try await registration.obtain() }
+    // Nor does the registration keep the scope.
+    let lost = try await root.withScope(tag: "lost") { $0.registrations(of: (any Alpha).self)[0] }
+    #expect(MisuseLog.during { lost.link() }.0 == nil && lost.context === root)
+  }
+
+  /// So is what is made anew for each lookup.
+  @Test(arguments: [UDILifetime.unique, .graph])
+  func whatIsUniqueIsMadeForTheContextThatListedIt(_ lifetime: UDILifetime) async throws {
+    root.register((any Beta).self, lifetime: lifetime) { context in
+      Made("b", parts: [try context.require((any Alpha).self)])
+    }
+    let scope = try root.makeScope(tag: "scope")
+    scope.provide(Made("a"), as: (any Alpha).self)
+    let registration = try #require(scope.registrations(of: (any Beta).self).first)
+    #expect((registration.link() as? Made)?.parts.count == 1)
+    #expect((try await registration.obtain() as? Made)?.parts.count == 1)
+  }
+
   // MARK: How long it lives
 
   @Test func itLivesAsLongAsItsScope() async throws {
