@@ -30,7 +30,7 @@ extension UDIExplanation {
       """
     case .withdrawn(let place) where place.finding.endFileID == nil:
       "What an object binds elsewhere ends with the context that the object is attached to. Attach it to a lasting one."
-    case .withdrawn: "`bind` moves an instance. To have it in both contexts, call `multiBind` for the second."
+    case .withdrawn: "`bind` moves an instance. To have it in both contexts, name both: `multiBind(_:as:in:)`."
     case .otherNames: "Look it up exactly as it is registered: by its name, or without a name if it has none."
     case .otherType(let place) where typeName.hasPrefix("Swift.Optional<"):
       "Look up \(describeType(place.finding.typeName)), without the question mark: `link` returns an optional anyway."
@@ -46,8 +46,8 @@ extension UDIExplanation {
       "Search upwards: name `.lineage` or `.ancestors`, or make that the context's `search`."
     case .outOfReach(let place) where !place.fullPath.starts(with: fullPath):
       """
-      No search enters a sibling branch: register it in \
-      \(quoted(zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0))), which is above both, or link from there.
+      No search enters a sibling branch: link from there; or have an object in both, with `multiBind(_:as:in:)`; or \
+      register it in \(quoted(zip(fullPath, place.fullPath).prefix { $0 == $1 }.map(\.0))), which is above both.
       """
     case .outOfReach where isInFactory:
       """
@@ -55,14 +55,16 @@ extension UDIExplanation {
       Register \(key) further up, or what needs it further down; or, if this is what you want, have the factory name \
       `search: .lineage`.
       """
-    case .outOfReach: "Search downwards, with `search: .descendants`, or bind it further up."
+    case .outOfReach:
+      "Search downwards: `search: .descendants`; or bind it further up, or in both, with `multiBind(_:as:in:)`."
     case .inScope where isInFactory:
       """
       The factory was given \(quoted(fullPath)), which is outside the scope. Register what needs \(key) with \
       `lifetime: .scope`, or `.scope("kind")` if only scopes of one kind have it, and link from inside: each of these \
       scopes then makes its own.
       """
-    case .inScope: "Link it from inside the scope; or register it above the scope, where everyone finds it."
+    case .inScope:
+      "Link it from inside the scope; or register it above, or bind it there, too, with `multiBind(_:as:in:)`."
     case .unattached: "Attach the object to a context: `attached(to:)`, or set `attachedContext`."
     case .notRegistered: "Provide or bind one as \(type), or register a provider."
     case .contextRemoved:

@@ -641,7 +641,7 @@ private actor Desk: UDIFinalObject {
       root.explain((any Service).self).description == """
         UDITests.Service is in the scope "App / Session", which is closed to lookups from outside: it is registered in \
         "App / Session / Cart", at \(file):\(line).
-        Link it from inside the scope; or register it above the scope, where everyone finds it.
+        Link it from inside the scope; or register it above, or bind it there, too, with `multiBind(_:as:in:)`.
         Looked in "App" and below (.lineage), at one context:
           "App": nothing
         Elsewhere, "App / Session / Cart": Plain, bound at \(file):\(line)

@@ -123,7 +123,7 @@ struct ExplainTests {
     #expect(
       explanation.description == """
         UDITests.Service is out of reach: it is registered in "App / Account", at \(file):\(line), and was looked for in "App / Shop", below and above.
-        No search enters a sibling branch: register it in "App", which is above both, or link from there.
+        No search enters a sibling branch: link from there; or have an object in both, with `multiBind(_:as:in:)`; or register it in "App", which is above both.
         Looked in "App / Shop", below and above (.lineage), at 2 contexts:
           "App / Shop": nothing
           "App": nothing
