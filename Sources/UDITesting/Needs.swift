@@ -12,7 +12,8 @@ public import UDI
 ///
 /// A property with the wrapper `@Linked` for which nothing would be found is only remarked upon, by an issue that is a
 /// warning. So is a type that is registered under names only, or only where the context's search does not look: which
-/// name and which search a property asks for is known only to an object, see ``expectNeedsAreMet(by:sourceLocation:)``.
+/// name and which search a property asks for is known only to an object, see
+/// ``expectNeedsAreMet(by:in:sourceLocation:)``.
 /// A property with the wrapper `@Followed` is remarked upon only if what it follows is there as another type.
 ///
 /// - Parameters:
@@ -28,8 +29,9 @@ public func expectNeedsAreMet(
   }
 }
 
-/// Checks that an object finds what it requires in the context that it is attached to, or in `AppContext` if it is
-/// attached to none. Fails the test for each property with the wrapper `@Required` that would find nothing.
+/// Checks that an object finds what it requires in a context, whether it is attached yet or not. Fails the test for
+/// each property with the wrapper `@Required` that would find nothing, under the name and with the search that the
+/// property gives.
 ///
 /// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning.
 /// So is one with the wrapper `@Followed`, if what it follows is there as another type. The object is not changed, and
@@ -37,15 +39,17 @@ public func expectNeedsAreMet(
 ///
 /// - Parameters:
 ///   - object: The object.
+///   - context: Where the object will be attached. By default, the context that it is attached to, or `AppContext` if
+///     it is attached to none.
 ///   - sourceLocation: The place at which the issues are recorded.
 /// - Complexity: O(properties), and the complexity of `explain` for each.
-public func expectNeedsAreMet(by object: some UDIObject, sourceLocation: SourceLocation = #_sourceLocation) {
-  let context = object.attachedContext ?? AppContext
+public func expectNeedsAreMet(
+  by object: some UDIObject, in context: UDIContext? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) {
+  let context = context ?? object.attachedContext ?? AppContext
   let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
   for (need, offset) in Need.all(of: type(of: object)) {
-    let explanation =
-      need.isFollowed ? need.explain(in: context) : unsafe context.explanation(ofProperty: address + offset)
-    guard let explanation else { continue }
+    guard let explanation = unsafe context.explanation(ofProperty: address + offset) else { continue }
     need.check(explanation, isRequestKnown: true, sourceLocation)
   }
   withExtendedLifetime(object) {}

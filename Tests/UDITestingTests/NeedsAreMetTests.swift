@@ -80,6 +80,40 @@ private final class Tuner: UDIFinalObject {
     expectNeedsAreMet(by: page)
   }
 
+  @Test("An object need not be attached yet: its needs are those in a given context, under their names")
+  func objectInAContext() async throws {
+    let context = UDIContext(tag: "context")
+    context.provide(Receiver(), as: (any Radio).self, named: "kitchen")
+    context.register((any Clock).self) { StoppedClock() }
+    AppContext.provide(Receiver(), as: (any Radio).self)
+    // The class does not know the name.
+    #expect(try await issues { expectNeedsAreMet(by: PlayerPage.self, in: context) }.map(\.severity).contains(.warning))
+    let found = try await issues {
+      let page = PlayerPage()
+      expectNeedsAreMet(by: page, in: context)
+      #expect(page.attachedContext == nil)
+    }
+    #expect(found.map(\.severity) == [.warning] && found[0].text.hasPrefix("PlayerPage.cart would"))
+    context.unregister(UDIKey<any Radio>(named: "kitchen"))
+    context.provide(Receiver(), as: (any Radio).self, named: "bathroom")
+    let others = try await issues { expectNeedsAreMet(by: PlayerPage(), in: context) }
+    #expect(others.filter { $0.severity == .error }.map { $0.text.hasPrefix("PlayerPage.radio would find") } == [true])
+  }
+
+  @Test("Of what an object follows under a name, that name counts")
+  func followedUnderAName() async throws {
+    final class Title: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Followed(named: "kitchen") var radio: (any Radio)?
+    }
+    let context = UDIContext(tag: "context")
+    context.provide(Receiver(), as: (any Radio).self, named: "bathroom")
+    let found = try await issues { expectNeedsAreMet(by: Title(), in: context) }
+    #expect(found.map(\.severity) == [.warning] && found[0].text.contains("only one named \"bathroom\""))
+    context.provide(Receiver(), as: (any Radio).self, named: "kitchen")
+    expectNeedsAreMet(by: Title(), in: context)
+  }
+
   @Test("Where the context's search does not look, a class's need is a warning; its object knows the search")
   func searches() async throws {
     let context = UDIContext(tag: "context", search: .ancestors)

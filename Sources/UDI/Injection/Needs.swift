@@ -32,13 +32,10 @@ extension UDIAttachment {
 
 extension PropertyLink {
   static func of(_ object: AnyObject, _ property: RequiredProperties.Property) -> PropertyLink {
+    // The wrapper consists of a reference to its link.
     let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset
-    return unsafe at(address)
+    return unsafe address.load(as: PropertyLink.self)
   }
-
-  /// - Parameter wrapper: The address of a wrapper, which consists of a reference to its link.
-  @unsafe
-  fileprivate static func at(_ wrapper: UnsafeRawPointer) -> PropertyLink { unsafe wrapper.load(as: PropertyLink.self) }
 
   /// The name of the property in an object to which this link belongs; nil if the program does not contain it.
   func name(in object: AnyObject) -> String? {
@@ -50,9 +47,11 @@ extension PropertyLink {
 extension UDIContext {
   /// Explains what the first read of an object's property finds.
   ///
-  /// - Parameter wrapper: The address of the property's wrapper: `Required` or `Linked`.
+  /// - Parameter wrapper: The address of the property's wrapper: `Required`, `Linked` or `Followed`.
   /// - Returns: Nil if the property has been set, so that a read looks nothing up.
   package func explanation(ofProperty wrapper: UnsafeRawPointer) -> UDIExplanation? {
-    unsafe PropertyLink.at(wrapper).lookup.map { explanation(of: $0) }
+    let stored = unsafe wrapper.load(as: AnyObject.self)
+    let link = (stored as? FollowedProperty)?.link ?? stored as? PropertyLink
+    return link?.lookup.map { explanation(of: $0) }
   }
 }
