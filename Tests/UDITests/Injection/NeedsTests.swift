@@ -231,6 +231,33 @@ private final class Count: Sendable {
     #expect((pair.partner as? PartnerObject)?.pair === pair)
   }
 
+  /// It is filled after the hook, but a read looks it up.
+  @MainActor @Test(arguments: [UDILifetime.context, .unique, .graph])
+  func theHookOfAnObjectThatAProviderMadeMayReadIt(_ lifetime: UDILifetime) throws {
+    context.register((any Store).self, lifetime: .unique) { Disk() }
+    context.register(Screen.self, lifetime: lifetime) {
+      let screen = Screen()
+      screen.looksInHook = true
+      return screen
+    }
+    let screen = try context.require(Screen.self)
+    #expect(screen.seen != nil && screen.seen === screen.store)
+  }
+
+  /// What `obtain` would make is reported once for the property that needs it.
+  @Test(arguments: [UDILifetime.context, .unique])
+  func whatIsAsynchronousIsReportedOnce(_ lifetime: UDILifetime) async throws {
+    context.register((any Store).self, lifetime: lifetime) { () async in Disk() }
+    context.provide(7, as: Int.self)
+    context.register(Hooked.self, lifetime: lifetime) { Hooked() }
+    let (_, obtained) = try await MisuseLog.during { try await context.obtain(Hooked.self) }
+    #expect(obtained.map(\.kind) == [.needNotMet])
+    let child = try context.makeChild(tag: "child")
+    child.register(Hooked.self, lifetime: lifetime) { Hooked() }
+    let (_, linked) = MisuseLog.during { child.link(Hooked.self) }
+    #expect(linked.map(\.kind) == [.needNotMet])
+  }
+
   @MainActor @Test func aCircleThatCannotBeMetIsReportedWithItsPath() throws {
     let line = #line + 1
     context.register((any Pair).self, lifetime: .unique) { PairObject() }
