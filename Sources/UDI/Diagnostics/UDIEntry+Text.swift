@@ -7,10 +7,7 @@ extension UDIEntry: CustomStringConvertible {
     case .live: "\(key): \(object)"
     case .dead, .replaced, .withdrawn: "\(key): \(kind)"
     case .kept, .provider:
-      """
-      \(key): \(kind == .kept ? "made" : "not made"), \(lifetime ?? "")\
-      \(failure.map { ", factory \($0.phrase)" } ?? "")
-      """
+      "\(key): \(kind == .kept ? "" : "not ")made, \(lifetime ?? "")\(failure.map { ", factory \($0.phrase)" } ?? "")"
     case .override: "\(key): \(object), put there by a test"
     }
   }

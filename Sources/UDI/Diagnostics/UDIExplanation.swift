@@ -168,10 +168,8 @@ extension UDIExplanation {
   /// branch was added first.
   package var equallyNear: [Place] {
     // The list of contexts ends with the level of the answer.
-    let answers = contexts.compactMap { context in
-      context.findings.first { isAnswer($0) }.map { Place(fullPath: context.fullPath, finding: $0) }
-    }
-    return Array(answers.dropFirst())
+    let answers = contexts.map { context in context.findings.filter(isAnswer).prefix(1).map { (context, $0) } }
+    return answers.joined().dropFirst().map { Place(fullPath: $0.fullPath, finding: $1) }
   }
 
   /// Whether this is about a key.

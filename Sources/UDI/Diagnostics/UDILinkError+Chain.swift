@@ -4,11 +4,9 @@ extension UDILinkError {
   ///   searched for the registration.
   init(_ explanation: UDIExplanation, site: UDICallSite? = nil) {
     var provider = explanation.contexts.lazy.flatMap(\.findings).first { $0.isProvider && explanation.isAnswer($0) }
-    switch explanation.cause {
     // In these cases, the lookup did not get as far as the provider, or there was none yet.
-    case .cameLater, .contextClosed: provider = nil
-    default: break
-    }
+    if case .cameLater = explanation.cause { provider = nil }
+    if case .contextClosed = explanation.cause { provider = nil }
     let missing = Step(
       isProvider: false, typeName: explanation.typeName, name: explanation.name,
       fileID: site?.fileID ?? provider?.fileID, line: site?.line ?? provider?.line)

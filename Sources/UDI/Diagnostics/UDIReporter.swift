@@ -57,9 +57,7 @@ public struct UDIReporter: Sendable {
   }
 
   /// Reports a misuse, unless the reporter itself has caused it. Do not call this under a lock.
-  func report(_ misuse: UDIMisuse) {
-    Resolution.current.object.tell(.reporter) { body(misuse) }
-  }
+  func report(_ misuse: UDIMisuse) { Resolution.current.object.tell(.reporter) { body(misuse) } }
 
   static let scoped = Scoped(isDebugBuild ? standardError : silent)
 }

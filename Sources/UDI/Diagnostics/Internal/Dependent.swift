@@ -11,11 +11,9 @@ extension UDIContext {
   @inline(never)
   func presentDependent(_ asker: AnyObject?) -> Dependent? {
     guard UDIRecording.isOn else { return nil }
-    if let object = asker {
-      // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
-      // itself is performing the lookup, so its conformance may be used here.
-      return (object as? any UDIObject).map { ($0._attachedContext, type(of: object)) }
-    }
+    // The object's conformance might be isolated to an actor. This cast does not check that, and need not: the object
+    // itself is performing the lookup, so its conformance may be used here.
+    if let asker { return (asker as? any UDIObject).map { ($0._attachedContext, type(of: asker)) } }
     let resolution = Resolution.present
     if resolution?.read({ $0.isTelling }) == true { return nil }
     let provider = resolution?.read { $0.runningProvider } ?? AsyncCall.currentProvider
@@ -23,9 +21,7 @@ extension UDIContext {
   }
 
   /// Marks this context, so that lookups that begin here are recorded.
-  func recordLookups() {
-    change { node, _ in node.recordLookups() }
-  }
+  func recordLookups() { change { node, _ in node.recordLookups() } }
 }
 
 // MARK: - Under the tree lock
