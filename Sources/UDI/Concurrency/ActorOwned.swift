@@ -4,7 +4,6 @@
 /// Use this in a `Sendable` object, which may be released on any thread, to hold a value that refers to objects that
 /// are not `Sendable`. If the actor never runs again, the value is never released. Do not release the last reference to
 /// this object while holding a lock.
-@usableFromInline
 final class ActorOwned<Value>: @unchecked Sendable {
   // Unchecked: the value is used only on the actor, if there is one. Code that reads it makes sure that it runs there.
   /// Written only while nothing else can read it, so accesses are not checked for overlaps.
@@ -18,12 +17,11 @@ final class ActorOwned<Value>: @unchecked Sendable {
   }
 
   /// Owns a value on behalf of the main actor.
-  @usableFromInline
   convenience init(onMainActor value: consuming Value) { self.init(value, by: MainActor.shared) }
 
   /// The value. Use it only on the actor.
   // The content is not nil: only `deinit` and `empty` remove it, and no code can ask for it after that.
-  @usableFromInline var value: Value { unsafe content.unsafelyUnwrapped }
+  var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
     guard let actor, let content = unsafe content.take() else { return }
@@ -39,7 +37,7 @@ final class ActorOwned<Value>: @unchecked Sendable {
 
 extension ActorOwned: CustomReflectable {
   /// Empty, because any code can make a mirror, on any thread.
-  @usableFromInline var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
+  var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.

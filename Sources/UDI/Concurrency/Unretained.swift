@@ -12,7 +12,7 @@
 /// - Something else holds the object for as long as the reference is used. For example, entries hold their keys, a
 ///   thread holds its `Resolution`, and a link holds the provider whose factory it runs. A `TypeIdentity` is held for
 ///   ever.
-@usableFromInline @safe
+@safe
 struct Unretained<Object: AnyObject>: Hashable {
   private let reference: Unmanaged<Object>
 
@@ -41,15 +41,13 @@ struct Unretained<Object: AnyObject>: Hashable {
   /// The object's address, which distinguishes it from other objects.
   var address: UInt { unsafe UInt(bitPattern: reference.toOpaque()) }
 
-  @usableFromInline
   static func == (left: Unretained, right: Unretained) -> Bool { left.address == right.address }
 
-  @usableFromInline
   func hash(into hasher: inout Hasher) { hasher.combine(address) }
 
   /// The address without its low bits, which are zero for every object. This hash is good enough for tables that
   /// scramble hashes themselves.
-  @usableFromInline var hashValue: Int { Int(bitPattern: address >> 4) }
+  var hashValue: Int { Int(bitPattern: address >> 4) }
 }
 
 extension Unretained: Sendable where Object: Sendable {}

@@ -14,24 +14,24 @@
 /// the value's first word. The exception is `any Error`, which uses a box. The library therefore compares the first
 /// word with the object's address. If they differ, or if the size is unexpected, the form is incomplete, and a cast is
 /// used.
-@usableFromInline @safe
+@safe
 struct StoredForm {
   /// The object's address: the first word.
-  @usableFromInline let address: UInt
+  let address: UInt
   /// The other relevant words: the second and third or, if there is a three-word buffer, the fourth and fifth.
-  @usableFromInline let words: (UInt, UInt)
+  let words: (UInt, UInt)
   /// The number of words in a value. For a class or a class-bound protocol, this is one to three. For any other
   /// protocol, it is four without a witness table, as for `Any`, and five with one. It is 0 for an incomplete form,
   /// whose words are not enough to make a value.
-  @usableFromInline let wordCount: UInt8
+  let wordCount: UInt8
 
   /// An incomplete form that refers to no object.
-  @usableFromInline static var none: StoredForm { StoredForm(address: 0, words: (0, 0), wordCount: 0) }
+  static var none: StoredForm { StoredForm(address: 0, words: (0, 0), wordCount: 0) }
 
-  @usableFromInline var isComplete: Bool { wordCount != 0 }
+  var isComplete: Bool { wordCount != 0 }
 
   /// The object, retained. Use this only while the dependency from which the form was made is known to be alive.
-  @usableFromInline var object: AnyObject { borrowed.object }
+  var object: AnyObject { borrowed.object }
 
   /// The object, not retained. Use this only while the dependency from which the form was made is known to be alive.
   var borrowed: Unretained<AnyObject> { unsafe Unretained(address: address) }
@@ -61,7 +61,7 @@ struct StoredForm {
 
 extension StoredForm {
   /// Makes the form of a value of one to three words whose type `holdsReferences`.
-  @_alwaysEmitIntoClient @inline(__always)
+  @inline(__always)
   init(references memory: UnsafeRawPointer, size: Int) {
     let word = MemoryLayout<UInt>.size
     unsafe address = memory.load(as: UInt.self)
@@ -77,12 +77,12 @@ extension StoredForm {
   ///
   /// - Returns: The form; nil if the dependency is not a class instance. A struct, an enum or an Optional cannot be
   ///   held weakly.
-  @_alwaysEmitIntoClient @inline(__always)
+  @inline(__always)
   static func of<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     let size = MemoryLayout<Dependency>.size
     let word = MemoryLayout<UInt>.size
-    // The first two conditions exclude most values without a call into the library.
-    if size.isMultiple(of: word), 1...3 ~= size / word, holdsReferences(type) {
+    // The first two conditions exclude most values before their type is looked up.
+    if size.isMultiple(of: word), 1...3 ~= size / word, TypeToken.of(type).holdsReferences {
       return unsafe withUnsafePointer(to: dependency) {
         unsafe StoredForm(references: UnsafeRawPointer($0), size: size)
       }
@@ -90,11 +90,7 @@ extension StoredForm {
     return examine(dependency, as: type)
   }
 
-  @usableFromInline
-  static func holdsReferences(_ type: Any.Type) -> Bool { TypeToken.of(type).holdsReferences }
-
   /// Checks at run time whether a dependency is a class instance, and returns its form if it is.
-  @usableFromInline
   static func examine<Dependency>(_ dependency: Dependency, as type: Dependency.Type) -> StoredForm? {
     // The check does not use `as AnyObject`, which boxes values and so succeeds for all of them.
     guard let metatype = Swift.type(of: dependency as Any) as? AnyClass else { return nil }
@@ -113,8 +109,7 @@ extension StoredForm {
       // can have the same size, but it would have a witness table there.
       guard load(0) == address, unsafe load(3) == unsafeBitCast(metatype, to: UInt.self) else { return incomplete }
       let wordCount = UInt8(size / word)
-      return StoredForm(
-        address: address, words: (load(3), wordCount == 5 ? load(4) : 0), wordCount: wordCount)
+      return StoredForm(address: address, words: (load(3), wordCount == 5 ? load(4) : 0), wordCount: wordCount)
     }
   }
 }
