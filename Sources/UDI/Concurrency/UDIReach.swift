@@ -20,18 +20,12 @@ public struct UDIReach: Hashable, Sendable {
   public static func == (left: UDIReach, right: UDIReach) -> Bool { left.mask == right.mask }
 
   /// The type is `Sendable`.
-  @_alwaysEmitIntoClient
-  package static var anywhere: UDIReach {
-    @inline(__always) get { UDIReach(mask: 0b101) }
-  }
+  @_alwaysEmitIntoClient @inline(__always)
+  package static var anywhere: UDIReach { UDIReach(mask: 0b101) }
   /// The compiler does not know that the type is `Sendable`.
-  @_alwaysEmitIntoClient
-  package static var mainActor: UDIReach {
-    @inline(__always) get { UDIReach(mask: 0b010) }
-  }
-}
+  @_alwaysEmitIntoClient @inline(__always)
+  package static var mainActor: UDIReach { UDIReach(mask: 0b010) }
 
-extension UDIReach {
   /// Checks that a main-actor overload of a verb runs on the main actor. The check is made in debug builds of the
   /// module that this method is inlined into: the caller's or the library.
   ///

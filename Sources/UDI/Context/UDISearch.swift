@@ -13,9 +13,7 @@ public enum UDISearch: String, Hashable, Sendable, CaseIterable, Codable {
   case local
   /// The context, its parent, and so on up to the root.
   case ancestors
-}
 
-extension UDISearch {
   /// Whether the search considers the contexts below and above the one where it begins.
   @inline(__always)
   var looks: (below: Bool, above: Bool) {

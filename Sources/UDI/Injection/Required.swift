@@ -81,9 +81,10 @@ extension Required where Dependency: Sendable {
   }
 }
 
-// This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
-// If it were unavailable, the compiler would accept an optional without a warning. `.ci/refused` checks this.
 extension Required {
+  // This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
+  // If it were unavailable, the compiler would accept an optional without a warning. `.ci/refused` checks this.
+
   /// Deprecated: a required dependency is not optional.
   ///
   /// - Parameters:
@@ -97,9 +98,7 @@ extension Required {
   ) where Dependency == Wrapped? {
     link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
-}
 
-extension Required {
   /// Unavailable: a property with this wrapper has no initial value.
   @available(*, unavailable, message: "remove the initial value: a property with @Required looks its value up")
   public init(wrappedValue: Dependency, named name: UDIName? = nil, search: UDISearch? = nil) { fatalError() }

@@ -40,9 +40,7 @@ public struct UDIRules<Target>: Sendable {
     }
     return self
   }
-}
 
-extension UDIRules {
   /// Adds a rule that fills a property.
   ///
   /// - Parameters:

@@ -160,9 +160,7 @@ extension UDILinking {
     _origin.lookUpAll(
       LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)))
   }
-}
 
-extension UDILinking {
   /// Unavailable: name the type that is looked up.
   @available(*, unavailable, message: "name the type, as in `link((any Service).self)`")
   public func link<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) -> Dependency? { nil }

@@ -99,9 +99,7 @@ extension UDILinking {
       LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)),
       with: KeptArguments(ArgumentPack(argument, repeat each more)))
   }
-}
 
-extension UDILinking {
   /// Looks up all dependencies of a type, whatever their names, and waits for those that have to be made, as
   /// ``obtain(_:named:search:fileID:line:)`` does.
   ///

@@ -22,9 +22,7 @@ extension UDIOrigin {
     }
     return found
   }
-}
 
-extension UDIOrigin {
   /// Looks up a dependency with arguments, or makes a fresh one, and writes it to memory. If it is not required, but
   /// what was found cannot be made or used, reports why.
   ///

@@ -101,9 +101,9 @@ extension UDIContext {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
     return register(Factory(request, factory.isolation, FactoryFunction(factory)))
   }
-}
 
-extension UDIContext {
+  // MARK: - From a provider to a registration
+
   /// Registers a provider, for all forms of `register`.
   func register<Dependency>(_ provider: Provider) -> UDIRegistration<Dependency> {
     add(provider) { _ in }

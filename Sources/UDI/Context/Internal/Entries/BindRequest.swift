@@ -83,9 +83,7 @@ extension UDIOrigin {
     case .object(let attachment, let owner): attachment.bind(request, for: owner, in: contexts)
     }
   }
-}
 
-extension UDIOrigin {
   func unbind(_ key: KeyIdentity) -> Bool {
     Tree.change { garbage in
       switch self {

@@ -27,9 +27,7 @@ struct LookupRequest: Sendable {
     self.isFresh = isFresh
     self.site = site
   }
-}
 
-extension LookupRequest {
   var key: KeyIdentity { TypeToken.of(type).key(named: name) }
   /// The type and the name, for messages.
   @inline(never)

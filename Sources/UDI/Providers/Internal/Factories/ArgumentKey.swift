@@ -54,9 +54,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     guard type(of: left) == type(of: right), let right = right as? Left else { return false }
     return left == right
   }
-}
 
-extension ArgumentKey {
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
   static func comparable(_ argument: Any) -> (any Hashable)? {
     // An optional counts as what it wraps: a factory that takes either gets the same from both. (Only a factory that

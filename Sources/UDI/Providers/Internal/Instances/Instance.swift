@@ -37,9 +37,7 @@ struct Instance: @unchecked Sendable {
 
   /// The instance; if it is in a box, what the box contains.
   var anyValue: Any { isBox ? (object as? AnyBox)?.anyValue ?? object : object }
-}
 
-extension Instance {
   /// Gives the instance as long as something else holds it.
   var weakly: @Sendable () -> Instance? {
     let (entry, isBox) = (withExtendedLifetime(object) { WeakEntry(form) }, self.isBox)
