@@ -90,8 +90,7 @@ extension UDILinking {
       switch _origin {
       case .context(let context): context as UDIContext?
       case .object(let attachment, let owner):
-        attachment.effectiveContext(
-          "find", owner, "the context \"\(oneLine(tag))\"", at: UDICallSite(fileID, line))
+        attachment.effectiveContext("find", owner, "the context \"\(oneLine(tag))\"", at: UDICallSite(fileID, line))
       }
     return context?.change { node, _ in BreadthFirst(node).dropFirst().first { $0.node.tag == tag }?.node.context }
   }

@@ -52,8 +52,7 @@ extension UDIContext {
   /// Does the same for a request.
   @inline(never)
   func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
-    unsafe attempt(
-      request.type, request.reach, named: request.name, search: request.search, into: memory.address)
+    unsafe attempt(request.type, request.reach, named: request.name, search: request.search, into: memory.address)
   }
 
   /// Does the same if only a provider is an answer. If something else is found, or nothing, this leaves the lookup to

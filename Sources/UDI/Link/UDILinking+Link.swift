@@ -157,8 +157,7 @@ extension UDILinking {
   public func linkAll<Dependency: Sendable>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(
-      LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)))
+    _origin.lookUpAll(LookupRequest(type, .anywhere, search: search, at: UDICallSite(fileID, line)))
   }
 
   /// Unavailable: name the type that is looked up.
@@ -281,7 +280,6 @@ extension UDILinking {
   public func linkAll<Dependency>(
     _ type: Dependency.Type, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> [Dependency] {
-    _origin.lookUpAll(
-      LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line)))
+    _origin.lookUpAll(LookupRequest(type, .mainActor, search: search, at: UDICallSite(fileID, line)))
   }
 }

@@ -16,8 +16,7 @@ extension UDIOrigin {
     var found: Dependency?
     try unsafe withUnsafeMutablePointer(to: &arguments) { arguments in
       try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe find(
-          request, with: Arguments(arguments), isRequired: isRequired, into: UnsafeMutableRawPointer($0))
+        try unsafe find(request, with: Arguments(arguments), isRequired: isRequired, into: UnsafeMutableRawPointer($0))
       }
     }
     return found

@@ -82,8 +82,7 @@ extension UDIObject {
   /// - Returns: This object.
   public func attached(to object: some UDIObject, fileID: StaticString = #fileID, line: UInt = #line) -> Self {
     let site = UDICallSite(fileID, line)
-    let context = object._attachedContext.effectiveContext(
-      "attached(to:)", object, "the \(type(of: self))", at: site)
+    let context = object._attachedContext.effectiveContext("attached(to:)", object, "the \(type(of: self))", at: site)
     if let context { setContext(context, at: site) }
     return self
   }

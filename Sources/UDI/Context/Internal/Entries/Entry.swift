@@ -153,9 +153,7 @@ extension Entry {
   func answerFromGraph(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     guard wanted.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
       !registered.isRefused(to: wanted.reach)
-    else {
-      return .provided(self)
-    }
+    else { return .provided(self) }
     let id = unsafe unsafeDowncast(self, to: Provider.self).id
     return Resolution.current.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
   }

@@ -9,9 +9,7 @@ extension Node {
   /// - Complexity: O(contexts that have an entry for a key of the type or lead to one), and O(levels above) if the
   ///   search climbs, whatever else the tree contains. If names are in use with the type, also O(keys
   ///   at this node and at those above it).
-  func allDependencies(
-    _ request: LookupRequest, onlyFirst: Bool = false
-  ) -> ContiguousArray<LoadedEntry> {
+  func allDependencies(_ request: LookupRequest, onlyFirst: Bool = false) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
     return Tree.change { garbage in

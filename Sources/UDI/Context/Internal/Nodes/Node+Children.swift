@@ -23,12 +23,8 @@ extension Node {
   ///   - childContext: The child's context.
   ///   - isNew: Whether no other code can reach the child yet.
   ///   - context: This node's context.
-  func adopt(
-    _ child: Node, _ childContext: UDIContext, isNew: Bool = false, context: UDIContext
-  ) throws(UDITreeError) {
-    if let other = self.child(tagged: child.tag), other != child {
-      throw .duplicateTag(child.tag, parent: fullPath)
-    }
+  func adopt(_ child: Node, _ childContext: UDIContext, isNew: Bool = false, context: UDIContext) throws(UDITreeError) {
+    if let other = self.child(tagged: child.tag), other != child { throw .duplicateTag(child.tag, parent: fullPath) }
     if child == self || child.hasChildren && ancestors.contains(child) {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }

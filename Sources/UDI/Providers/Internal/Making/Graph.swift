@@ -105,8 +105,6 @@ extension Resolution {
   func share(_ instance: Instance, of provider: Provider, with arguments: ArgumentKey?) {
     guard arguments != nil else { return presentGraph.insert(instance, of: provider) }
     let keeper = presentGraph.keeper(of: provider, arguments)
-    Tree.change { garbage in
-      keeper.cache?.keep(InstanceEntry(instance, provider, isWeak: false), &garbage)
-    }
+    Tree.change { garbage in keeper.cache?.keep(InstanceEntry(instance, provider, isWeak: false), &garbage) }
   }
 }
