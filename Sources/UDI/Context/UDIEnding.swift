@@ -23,8 +23,7 @@ public enum UDIEnding: Sendable {
   /// In an `onClose` closure, and in what it calls: how the context ends. Nil anywhere else. If several calls close a
   /// context, the first one counts.
   public static var current: UDIEnding? {
-    guard let call = AsyncCall.present else { return nil }
-    return Tree.change { _ in (call.activity as? Operation)?.ending }
+    AsyncCall.present.flatMap { call in Tree.change { _ in (call.activity as? Operation)?.ending } }
   }
 
   static func of(_ error: any Error) -> UDIEnding { Task.isCancelled ? .cancelled : .failed(error) }

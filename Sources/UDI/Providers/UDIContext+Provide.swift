@@ -30,8 +30,7 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .anywhere, name, .context, replaces, nil, fileID, line)
-    return provide(value, request)
+    provide(value, RegisterRequest(type, .anywhere, name, .context, replaces, nil, fileID, line))
   }
 
   /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
@@ -54,13 +53,10 @@ extension UDIContext {
     _ value: Dependency, as type: Dependency.Type = Dependency.self, named name: UDIName? = nil,
     replaces: Bool? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) -> UDIRegistration<Dependency> {
-    let request = RegisterRequest(type, .mainActor, name, .context, replaces, nil, fileID, line)
-    return provide(value, request)
+    provide(value, RegisterRequest(type, .mainActor, name, .context, replaces, nil, fileID, line))
   }
 
-  func provide<Dependency>(
-    _ value: Dependency, _ request: borrowing RegisterRequest
-  ) -> UDIRegistration<Dependency> {
+  func provide<Dependency>(_ value: Dependency, _ request: borrowing RegisterRequest) -> UDIRegistration<Dependency> {
     let provider = Factory(request, nil, FactoryFunction { _ -> Dependency? in value })
     provider.isOfProvided = true
     add(provider, Instance(value))
@@ -80,8 +76,7 @@ extension UDIContext {
     add(provider, "provide") { garbage in
       isTaken = true
       provider.shown = InstanceEntry(instance, provider, isWeak: false)
-      isNew =
-        attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
+      isNew = attachment?.attach(providedBy: provider, instance.object, to: self, isOwned: true, &garbage) ?? false
     }
     if !isTaken {
       let refused = (OwnedInstance(instance, provider.reach), fullPath)

@@ -49,8 +49,7 @@ extension UDIContext {
     using make: (@Sendable @isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParametersOf: make!, .anywhere)
-    return register(Factory(request, make!.isolation, function))
+    return register(Factory(request, make!.isolation, FactoryFunction(lookingUpParametersOf: make!, .anywhere)))
   }
 
   // MARK: - On the main actor, for types that are not Sendable
@@ -72,8 +71,7 @@ extension UDIContext {
     using make: (@isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParametersOf: make!, .mainActor)
-    return register(Factory(request, make!.isolation, function))
+    return register(Factory(request, make!.isolation, FactoryFunction(lookingUpParametersOf: make!, .mainActor)))
   }
 
   /// Does the same as ``register(_:named:lifetime:replaces:isolation:fileID:line:_:using:)`` on the main actor, for a
@@ -86,8 +84,7 @@ extension UDIContext {
     using make: (@isolated(any) (First, repeat each More) throws -> Dependency)? = nil
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, isolation, fileID, line)
-    let function = FactoryFunction(lookingUpParametersOf: make!, .mainActor)
-    return register(Factory(request, make!.isolation, function))
+    return register(Factory(request, make!.isolation, FactoryFunction(lookingUpParametersOf: make!, .mainActor)))
   }
 
   // MARK: - Mistakes

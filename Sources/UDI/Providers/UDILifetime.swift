@@ -54,11 +54,8 @@ public struct UDILifetime: Sendable {
       _ name: String, _ sharing: Sharing, _ makeStorage: (@Sendable () -> any UDIStorage)? = nil,
       isBuiltIn: Bool = true, scopeKind: String? = nil
     ) {
-      self.name = name
-      self.sharing = sharing
-      self.makeStorage = makeStorage
-      self.isBuiltIn = isBuiltIn
-      self.scopeKind = scopeKind
+      (self.name, self.sharing, self.makeStorage) = (name, sharing, makeStorage)
+      (self.isBuiltIn, self.scopeKind) = (isBuiltIn, scopeKind)
     }
   }
 

@@ -226,20 +226,18 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     unsafe (elements + index).initialize(to: element)
   }
 
-  /// Moves all elements to new memory with room for `minimum` elements. If this is 0, the table must be empty, and its
+  /// Moves all elements to new memory with room for `capacity` elements. If this is 0, the table must be empty, and its
   /// memory is only freed.
-  private mutating func resize(to minimum: Int) {
+  private mutating func resize(to capacity: Int) {
     var old = CompactTable()
     unsafe swap(&old.base, &base)
     defer { if let memory = unsafe old.base.take() { unsafe freeMemory(memory) } }
-    guard minimum > 0 else { return }
-    let capacity = minimum
-    let hashed = capacity > Self.denseLimit
+    guard capacity > 0 else { return }
     let bytes = Self.elementsOffset(capacity) + capacity * MemoryLayout<Element>.stride
     let memory = unsafe allocateMemory(byteCount: bytes)
     unsafe memory.bindMemory(to: Header.self, capacity: 1).initialize(to: (count: 0, capacity: UInt32(capacity)))
     unsafe (memory + Self.elementsOffset(capacity)).bindMemory(to: Element.self, capacity: capacity)
-    if hashed { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
+    if capacity > Self.denseLimit { unsafe Self.tags(memory).initialize(repeating: 0, count: capacity) }
     unsafe base = memory
     unsafe old.forEachAddress { unsafe place($0.move()) }
   }

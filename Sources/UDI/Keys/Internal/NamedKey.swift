@@ -11,8 +11,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   override var name: UDIName? { givenName }
 
   private init(id: UInt64, type: TypeIdentity, name: UDIName) {
-    typeReference = Unretained(type)
-    givenName = name
+    (typeReference, givenName) = (Unretained(type), name)
     super.init(id: id)
     type.namedKeys.add(1, ordering: .relaxed)
   }

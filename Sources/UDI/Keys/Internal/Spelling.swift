@@ -22,11 +22,7 @@ package func describeType(_ typeName: String) -> String {
       return
     }
     // A local type is in several such contexts: its function, and the file if the function is private.
-    if description.hasSuffix("(private).") {
-      description += part[end...].dropFirst(2)
-    } else {
-      description += "(private\(part[end...])"
-    }
+    description += description.hasSuffix("(private).") ? part[end...].dropFirst(2) : "(private\(part[end...])"
   }
 }
 

@@ -39,9 +39,7 @@ final class InstalledModule: @unchecked Sendable {
   /// another one gets its address. Called under the tree lock.
   fileprivate func isGone(_ garbage: inout Garbage) -> Bool {
     guard isInstance else { return hasProperties && value == nil && creation == nil }
-    guard let instance else { return true }
-    garbage.add(instance, reach)
-    return false
+    return garbage.held(instance, reach) == nil
   }
 }
 

@@ -71,10 +71,7 @@ extension Node {
 
   /// Whether this context has a provider or a live binding under the given key.
   func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
-    if provider(key.id) != nil { return true }
-    guard let binding = heldBinding(key), let object = binding.object else { return false }
-    garbage.add(object, binding.reach)
-    return true
+    provider(key.id) != nil || heldBinding(key)?.liveObject(&garbage) != nil
   }
 
   /// The provider that is registered under the given key.

@@ -36,8 +36,7 @@ enum RankedChildren {
   /// - Parameter rankOf: Returns a child's current rank. Called only if there is exactly one other child.
   mutating func insert(_ child: Node, at rank: Rank, rankOf: (Node) -> Rank) {
     switch self {
-    case .none:
-      self = .one(child)
+    case .none: self = .one(child)
     case .one(let other):
       var blocks = RankedBlocks((rankOf(other), other))
       blocks.insert((rank, child))

@@ -25,10 +25,8 @@ struct BreadthFirst: Sequence, IteratorProtocol {
   ///   - omitted: A node to skip, together with everything below it.
   ///   - limit: The largest number of nodes to visit, including nodes that are skipped.
   init(_ start: Node, entersScopes: Bool = true, except omitted: Node? = nil, limit: Int = .max) {
-    child = start
-    self.entersScopes = entersScopes
-    self.omitted = omitted
-    rest = limit
+    (child, rest) = (start, limit)
+    (self.entersScopes, self.omitted) = (entersScopes, omitted)
   }
 
   mutating func next() -> Element? {

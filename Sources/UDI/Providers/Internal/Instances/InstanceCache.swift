@@ -19,8 +19,7 @@ final class InstanceCache: @unchecked Sendable {
 
   /// Do not call this under a lock, because it calls user code, which makes the storage.
   private init(_ provider: Provider, _ arguments: ArgumentKey?, isOfGraph: Bool) {
-    self.arguments = arguments
-    self.isOfGraph = isOfGraph
+    (self.arguments, self.isOfGraph) = (arguments, isOfGraph)
     custom = provider.lifetime.kind.makeStorage.map { CustomStorage($0()) }
   }
 
@@ -64,9 +63,8 @@ final class InstanceCache: @unchecked Sendable {
   /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage.
   func isInUse(_ garbage: inout Garbage) -> Bool {
     if !isAtRest { return true }
-    guard let kept, let instance = kept.instance else { return false }
-    garbage.add(instance.object, kept.reach)
-    return true
+    guard let kept else { return false }
+    return garbage.held(kept.instance?.object, kept.reach) != nil
   }
 }
 

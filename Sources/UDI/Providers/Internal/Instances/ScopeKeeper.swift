@@ -82,14 +82,10 @@ extension Provider {
       if isOwner, !scope.isEnding { return (scope, nil) }
       // What a closed scope had is not made anew for an outer one.
       let isPast = scope.isEnding && scope.past.contains { $0.scopeKind.map { scopeKind ?? $0 == $0 } == true }
-      if isOwner || isPast {
-        return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? []))
-      }
+      if isOwner || isPast { return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? [])) }
       next = scope.shared.parent
     }
-    var present: [String] = []
-    for scope in first.andAncestors { if let kind = scope.scopeKind { present.insert(kind, at: 0) } }
-    return (nil, .noScope(kind: scopeKind, present: present))
+    return (nil, .noScope(kind: scopeKind, present: first.andAncestors.compactMap(\.scopeKind).reversed()))
   }
 }
 

@@ -54,14 +54,12 @@ final class AsyncCall: @unchecked Sendable {
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
-    self.asker = asker
-    self.graph = graph
+    (self.asker, self.graph) = (asker, graph)
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context?.withNode { unsafe UInt(bitPattern: $0.address) } ?? 0
     Self.exist.store(true, ordering: .relaxed)
     self.activity = activity ?? asker.flatMap { asker in Tree.change { _ in asker.activity } }
-    self.provider = provider
-    self.arguments = arguments
+    (self.provider, self.arguments) = (provider, arguments)
     // Arguments that cannot be compared count as different.
     if activity == nil, let provider, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
     if depth > Self.depthLimit {

@@ -65,12 +65,11 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   /// Removes a waiter whose task has been cancelled. If no other task wants the instance, abandons the creation.
   override func abandon(_ number: UInt64) {
     leave(number)
-    let cancelled = Tree.change { _ -> Task<Void, Never>? in
+    Tree.change { _ -> Task<Void, Never>? in
       if isWanted || hasEnded || isKeeping { return nil }
       isAbandoned = true
       return task
-    }
-    cancelled?.cancel()
+    }?.cancel()
   }
 
   override func raisePriority() {

@@ -63,9 +63,7 @@ package class Provider: Entry, @unchecked Sendable {
     let wanted: (any AnyArgumentPack.Type)?
 
     init(replaces: Bool?, isolation: Isolation, wanted: (any AnyArgumentPack.Type)?) {
-      self.replaces = replaces
-      self.isolation = isolation
-      self.wanted = wanted
+      (self.replaces, self.isolation, self.wanted) = (replaces, isolation, wanted)
     }
 
     /// Whether the factory's own actor is the one on which this code runs; nil if it has none.
@@ -98,9 +96,7 @@ package class Provider: Entry, @unchecked Sendable {
   ///   - isolation: Where the closures may be called.
   ///   - wanted: The types of the factory's arguments, if it takes any.
   @inline(__always)
-  init(
-    _ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil
-  ) {
+  init(_ request: borrowing RegisterRequest, isolation: Isolation, wanted: (any AnyArgumentPack.Type)? = nil) {
     let token = TypeToken.inlined(request.type)
     madeType = request.type
     makesExactType = token.isExact
@@ -291,10 +287,8 @@ extension Provider {
       return nil
     }
     if extras?.scopeKey == nil { return [self] }
-    return [self]
-      + BreadthFirst(node.root).compactMap { scope, _ in
-        scope.treeLocked.state.isEnding ? nil : scope.keeper(of: self)
-      }
+    let others: [Provider] = BreadthFirst(node.root).compactMap { $0.node.isEnding ? nil : $0.node.keeper(of: self) }
+    return [self] + others
   }
 }
 
