@@ -18,9 +18,7 @@ final class Scoped<Value: Sendable>: Sendable {
   }
 
   /// Replaces the value of the process. Returns the old one, so that it is not released under the lock.
-  func replaceProcess(with value: Value) -> Value {
-    lock.withLock { unsafe exchange(&ofProcess, with: value) }
-  }
+  func replaceProcess(with value: Value) -> Value { lock.withLock { unsafe exchange(&ofProcess, with: value) } }
 
   // The standard library's `withValue` loses the type of an error that it rethrows. So the operation's outcome is
   // passed through it as a value.

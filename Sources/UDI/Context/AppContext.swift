@@ -22,9 +22,7 @@ package var hasAppContextOfTask: Bool { roots.ofTask.get() != nil }
 /// - Throws: The error that `operation` throws.
 public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: () throws(Failure) -> Result
-) throws(Failure) -> Result {
-  try roots.with(context, operation)
-}
+) throws(Failure) -> Result { try roots.with(context, operation) }
 
 /// Runs an asynchronous operation with the given context as ``AppContext``.
 ///
@@ -35,9 +33,7 @@ public func withAppContext<Result, Failure: Error>(
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
   _ context: UDIContext, operation: nonisolated(nonsending) () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
-  try await roots.with(context, operation)
-}
+) async throws(Failure) -> Result { try await roots.with(context, operation) }
 
 /// Replaces the process's ``AppContext``, which applies to code outside ``withAppContext(_:operation:)``: for example,
 /// in Dispatch queues, threads and detached tasks.

@@ -1,16 +1,12 @@
 /// Ways to find contexts in the tree. `UDIContext+LookUp.swift` finds dependencies.
 extension UDIContext {
   /// The context that this context is a child of; nil for a root.
-  public var parent: UDIContext? {
-    change { node, _ in node.parent?.context }
-  }
+  public var parent: UDIContext? { change { node, _ in node.parent?.context } }
 
   /// The children, in the order in which they were added.
   ///
   /// - Complexity: O(children).
-  public var children: [UDIContext] {
-    change { node, _ in node.children.compactMap(\.context) }
-  }
+  public var children: [UDIContext] { change { node, _ in node.children.compactMap(\.context) } }
 
   /// All contexts below this one, breadth-first.
   ///
@@ -71,9 +67,7 @@ extension UDIContext {
   /// - Parameter tag: The tag to look for, one level below this context.
   /// - Returns: The child, or nil if no child has this tag.
   /// - Complexity: O(1).
-  public func child(tag: String) -> UDIContext? {
-    change { node, _ in node.child(tagged: tag)?.context }
-  }
+  public func child(tag: String) -> UDIContext? { change { node, _ in node.child(tagged: tag)?.context } }
 }
 
 extension UDILinking {

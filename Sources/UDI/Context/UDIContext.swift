@@ -102,7 +102,5 @@ extension UDIContext: CustomStringConvertible {
   /// The tags from the root to the context: `App / Checkout / Payment`.
   ///
   /// - Complexity: O(depth).
-  public var description: String {
-    describePath(fullPath)
-  }
+  public var description: String { describePath(fullPath) }
 }

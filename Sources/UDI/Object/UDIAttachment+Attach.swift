@@ -49,9 +49,7 @@ extension UDIAttachment {
   }
 
   /// Ends what follows dependencies for the object. Called under the tree lock.
-  func stopFollowing() {
-    for watcher in unsafe followers.take() ?? [] { watcher.stop() }
-  }
+  func stopFollowing() { for watcher in unsafe followers.take() ?? [] { watcher.stop() } }
 
   /// Adds what follows a dependency for the object.
   ///

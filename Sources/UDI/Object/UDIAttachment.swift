@@ -35,9 +35,7 @@ public final class UDIAttachment: Sendable {
   /// made the object. Guarded by `lock`.
   nonisolated(unsafe) var owners: [Owner] = []
 
-  struct Owner {
-    weak var context: UDIContext?
-  }
+  struct Owner { weak var context: UDIContext? }
 
   /// The object's address, once `remember(owner:)` has been called: when the object is attached or binds something, and
   /// usually when it is bound (`BindRequest.tellAttachment`). Before, this is 0 or, if at least the object's class is

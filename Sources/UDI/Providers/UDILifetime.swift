@@ -22,9 +22,7 @@
 /// ```
 public struct UDILifetime: Sendable {
   /// How the library implements a lifetime.
-  package enum Sharing: UInt8, Sendable {
-    case unique, graph, weak, strong, custom, scope
-  }
+  package enum Sharing: UInt8, Sendable { case unique, graph, weak, strong, custom, scope }
 
   /// Where the instances of a lifetime of your own are kept.
   @nonexhaustive

@@ -5,9 +5,7 @@
 
   // MARK: The context of a view
 
-  private struct ContextKey: EnvironmentKey {
-    static var defaultValue: UDIContext { AppContext }
-  }
+  private struct ContextKey: EnvironmentKey { static var defaultValue: UDIContext { AppContext } }
 
   extension EnvironmentValues {
     /// The context from which the views here link: ``AppContext``, unless
@@ -38,9 +36,7 @@
     /// - Returns: The view in its scope.
     public func contextScope(
       _ tag: String, kind: String? = nil, setUp: @escaping @MainActor (UDIContext) -> Void = { _ in }
-    ) -> some View {
-      modifier(ContextScope(tag: tag, kind: kind, setUp: setUp))
-    }
+    ) -> some View { modifier(ContextScope(tag: tag, kind: kind, setUp: setUp)) }
   }
 
   private struct ContextScope: ViewModifier {

@@ -128,14 +128,10 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   }
 
   /// Calls `body` for each element, in no particular order. The table must not change during the call.
-  func forEach(_ body: (borrowing Element) -> Void) {
-    unsafe forEachAddress { unsafe body($0.pointee) }
-  }
+  func forEach(_ body: (borrowing Element) -> Void) { unsafe forEachAddress { unsafe body($0.pointee) } }
 
   /// Calls `body` for each element, in no particular order. `body` may change the element, but not its key.
-  mutating func changeEach(_ body: (inout Element) -> Void) {
-    unsafe forEachAddress { unsafe body(&$0.pointee) }
-  }
+  mutating func changeEach(_ body: (inout Element) -> Void) { unsafe forEachAddress { unsafe body(&$0.pointee) } }
 
   private func forEachAddress(_ body: (UnsafeMutablePointer<Element>) -> Void) {
     guard let base = unsafe base else { return }

@@ -14,9 +14,7 @@ struct ObjectTable<Object: AnyObject>: ~Copyable {
 
   /// Calls `body` for each object, in no particular order. The table must not change during the call.
   @inline(__always)
-  func forEach(_ body: (Object) -> Void) {
-    table.forEach { body(unsafe unsafeDowncast($0.object, to: Object.self)) }
-  }
+  func forEach(_ body: (Object) -> Void) { table.forEach { body(unsafe unsafeDowncast($0.object, to: Object.self)) } }
 }
 
 /// An element of an `ObjectTable`.

@@ -81,9 +81,7 @@ extension WeakValueDictionary {
   /// - Complexity: O(1) on average.
   public subscript(key: Key) -> Value? {
     get { entry(forKey: key)?.load(as: Value.self) }
-    set {
-      if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) }
-    }
+    set { if let newValue { updateValue(newValue, forKey: key) } else { removeValue(forKey: key) } }
   }
 
   /// The number of live values.
@@ -105,9 +103,7 @@ extension WeakValueDictionary {
   }
 
   /// Calls `body` with every entry, including dead ones. `body` must not change the dictionary.
-  func forEachEntry(_ body: (WeakEntry) -> Void) {
-    storage?.table.forEach { body($0.entry) }
-  }
+  func forEachEntry(_ body: (WeakEntry) -> Void) { storage?.table.forEach { body($0.entry) } }
 }
 
 // MARK: - Changing

@@ -135,9 +135,7 @@ package enum Tree {
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
-  static var isLooking: Bool {
-    unsafe Watcher.count > 0 && Resolution.present?.read { unsafe $0.isLooking } ?? false
-  }
+  static var isLooking: Bool { unsafe Watcher.count > 0 && Resolution.present?.read { unsafe $0.isLooking } ?? false }
 }
 
 /// What must not be released while a lock is held: the objects that a change has dropped, those that were loaded only

@@ -63,9 +63,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   package final var reach: UDIReach { registered.reach }
 
   /// The weakly held object, if it is alive. The garbage holds it, because this reference might be the last one.
-  package final func liveObject(_ garbage: inout Garbage) -> AnyObject? {
-    garbage.held(object, reach)
-  }
+  package final func liveObject(_ garbage: inout Garbage) -> AnyObject? { garbage.held(object, reach) }
 
   /// Whether a lookup would find the entry: false for a binding whose object has been released.
   final func isThere(_ garbage: inout Garbage) -> Bool { kind != .binding || liveObject(&garbage) != nil }
@@ -186,15 +184,11 @@ package class InstanceEntry: Entry, @unchecked Sendable {
   }
 
   /// The instance, or nil if it has been released.
-  final var instance: Instance? {
-    (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) }
-  }
+  final var instance: Instance? { (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) } }
 
   override func noteHelp() { if node != nil { maker.noteHelp() } }
 
-  override func withdraw(_ garbage: inout Garbage) {
-    provider.object.forget(self, &garbage)
-  }
+  override func withdraw(_ garbage: inout Garbage) { provider.object.forget(self, &garbage) }
 
   /// The provider of the instance. Call this only under a lock that guards a slot that refers to this entry. As long as
   /// the slot refers to the entry, the provider is alive.

@@ -10,9 +10,7 @@ enum RankedChildren {
 
   var isEmpty: Bool { first == nil }
 
-  var isOne: Bool {
-    if case .one = self { true } else { false }
-  }
+  var isOne: Bool { if case .one = self { true } else { false } }
 
   var first: Node? {
     switch self {

@@ -65,7 +65,5 @@ extension Node {
   }
 
   /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
-  var isHandedToFactory: Bool {
-    Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self)
-  }
+  var isHandedToFactory: Bool { Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self) }
 }

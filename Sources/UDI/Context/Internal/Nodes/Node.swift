@@ -149,9 +149,7 @@ extension Node {
   package var tag: String { unsafe tagMemory.pointee }
 
   @inline(__always)
-  var lock: Lock {
-    unsafeAddress { unsafe UnsafePointer(lockMemory) }
-  }
+  var lock: Lock { unsafeAddress { unsafe UnsafePointer(lockMemory) } }
 
   @inline(__always)
   var shared: Shared {

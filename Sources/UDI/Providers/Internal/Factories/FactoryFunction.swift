@@ -23,21 +23,11 @@ struct FactoryFunction {
   // `register` would look up the metadata of that optional, and would take a tenth longer ("register 16 in a new
   // context, each" in `Benchmarks/compare`).
 
-  private struct Making<Dependency> {
-    let function: @isolated(any) () throws -> Dependency?
-  }
-  private struct MakingInContext<Dependency> {
-    let function: @isolated(any) (UDIContext) throws -> Dependency?
-  }
-  private struct Returning<Result> {
-    let function: () throws -> Result
-  }
-  private struct ReturningInContext<Result> {
-    let function: (UDIContext) throws -> Result
-  }
-  private struct MakingFromArguments {
-    let function: (UDIContext, Arguments?) throws -> Instance?
-  }
+  private struct Making<Dependency> { let function: @isolated(any) () throws -> Dependency? }
+  private struct MakingInContext<Dependency> { let function: @isolated(any) (UDIContext) throws -> Dependency? }
+  private struct Returning<Result> { let function: () throws -> Result }
+  private struct ReturningInContext<Result> { let function: (UDIContext) throws -> Result }
+  private struct MakingFromArguments { let function: (UDIContext, Arguments?) throws -> Instance? }
 
   @inline(__always)
   init<Dependency>(_ make: __shared @escaping @isolated(any) () throws -> Dependency?) {

@@ -124,9 +124,7 @@ struct Isolation: Sendable {
 struct IsolatedFunction<Result, First, each More> {
   let function: @isolated(any) (First, repeat each More) throws -> Result
 
-  private struct Plain {
-    let function: (First, repeat each More) throws -> Result
-  }
+  private struct Plain { let function: (First, repeat each More) throws -> Result }
 
   /// The same function without its isolation. Call it only if `Isolation.isHere` allows that.
   ///
@@ -141,9 +139,7 @@ struct IsolatedFunction<Result, First, each More> {
 struct MainActorFunction<Result, First, each More> {
   private let function: @MainActor (First, repeat each More) async throws -> Result
 
-  private struct AnyIsolation {
-    let function: @isolated(any) (First, repeat each More) async throws -> Result
-  }
+  private struct AnyIsolation { let function: @isolated(any) (First, repeat each More) async throws -> Result }
 
   /// - Parameter function: A function of the main actor, or of none. The cast is safe because an asynchronous function
   ///   is called in the same way whatever its isolation: it moves to its actor by itself.

@@ -102,9 +102,7 @@ extension OwnedInstance {
 }
 
 /// A `ValueBox`, whatever the type of its value.
-class AnyBox {
-  var anyValue: Any { preconditionFailure("a box holds something") }
-}
+class AnyBox { var anyValue: Any { preconditionFailure("a box holds something") } }
 
 /// A value that is not a class instance, wrapped in an object.
 final class ValueBox<Value>: AnyBox {

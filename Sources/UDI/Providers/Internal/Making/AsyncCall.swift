@@ -106,9 +106,7 @@ final class AsyncCall: @unchecked Sendable {
 
   /// The innermost creation that the call is part of, apart from those whose instances only a graph keeps. Call this
   /// under the tree lock.
-  var creation: Creation? {
-    chain.lazy.compactMap { $0.activity as? Creation }.first { $0.cache?.isOfGraph != true }
-  }
+  var creation: Creation? { chain.lazy.compactMap { $0.activity as? Creation }.first { $0.cache?.isOfGraph != true } }
 
   /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
