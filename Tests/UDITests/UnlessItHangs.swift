@@ -25,6 +25,23 @@ extension Trait where Self == UnlessItHangs {
   static var unlessItHangs: Self { Self() }
 }
 
+/// Lets other tasks run until a condition holds. If it does not within minutes, ends the process, with an error that
+/// names the test, instead of waiting for ever: a test that runs again and again is not at rest, so `unlessItHangs` does
+/// not end it.
+nonisolated(nonsending) func eventually(
+  _ condition: nonisolated(nonsending) () async -> Bool, fileID: StaticString = #fileID, line: UInt = #line
+) async {
+  let (start, name) = (ContinuousClock.now, Test.current.map { "\($0.id)" } ?? "A test")
+  var turns = 0
+  while await !condition() {
+    await Task.yield()
+    turns += 1
+    if turns > 10_000, start.duration(to: .now) > .seconds(300) {
+      fatalError("\(name) waits at \(fileID):\(line) for something that does not happen")
+    }
+  }
+}
+
 private final class Watchdog: Sendable {
   static let shared = Watchdog()
   private let running = Locked<[String: Int]>([:])

@@ -8,7 +8,7 @@ import Testing
   private let journal = Journal()
   private let clock = ManualClock()
 
-  private func until(_ condition: @Sendable () -> Bool) async { while !condition() { await Task.yield() } }
+  private func until(_ condition: @Sendable () -> Bool) async { await eventually(condition) }
 
   private func close(within limit: Duration = .seconds(10)) -> Task<UDICloseError?, Never> {
     Task { [context, clock] in

@@ -386,7 +386,7 @@ import UDI
     }
     await begun.wait()
     let task = closing(context)
-    while context.explain((any Beta).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
+    await eventually { context.explain((any Beta).self).cause == .contextClosed(fullPath: ["context"]) }
     #expect(journal.all.isEmpty)
     onThread { go.arrive() }
     #expect(await task.value == nil)
@@ -414,7 +414,7 @@ import UDI
       try await context.close()
       journal.add("closed")
     }
-    while context.explain((any Beta).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
+    await eventually { context.explain((any Beta).self).cause == .contextClosed(fullPath: ["context"]) }
     for _ in 0..<100 { await Task.yield() }
     onThread { go.arrive() }
     try await task.value
@@ -443,7 +443,7 @@ import UDI
     }
     await begun.wait()
     let task = closing(context)
-    while context.explain((any Gamma).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
+    await eventually { context.explain((any Gamma).self).cause == .contextClosed(fullPath: ["context"]) }
     onThread { go.arrive() }
     #expect(await task.value == nil && context.link(Member.self) == nil)
   }
@@ -465,7 +465,7 @@ import UDI
     }
     await begun.wait()
     let task = closing(context)
-    while context.explain((any Beta).self).cause != .contextClosed(fullPath: ["context"]) { await Task.yield() }
+    await eventually { context.explain((any Beta).self).cause == .contextClosed(fullPath: ["context"]) }
     onThread { go.arrive() }
     #expect(await task.value == nil)
     await done.wait()

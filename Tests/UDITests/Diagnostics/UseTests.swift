@@ -224,7 +224,7 @@ struct UseTests {
       #expect(root.snapshot().uses.count == 2)
     }
     // Another test may be reading the records at the moment, and then holds for that moment what it reads.
-    while seen != nil || context != nil || census.alive > 0 { await Task.yield() }
+    await eventually { seen == nil && context == nil && census.alive == 0 }
   }
 
   @Test("Dead dependents disappear")

@@ -375,7 +375,7 @@ private final class PlainScreen: UDIFinalObject {
       }
       #expect(read == nil)
       root.bind(plain, as: (any Loose).self)
-      while told.count == 0 { await Task.yield() }
+      await eventually { told.count > 0 }
       #expect(screen.loose?.label == "plain")
     }.value
     #expect(told.count == 1)

@@ -96,7 +96,7 @@ import Testing
       if number > 0 {
         let call = AsyncCall.current
         Task {
-          while call?.isUnderWay == true { await Task.yield() }
+          await eventually { call?.isUnderWay != true }
           if (try? await context.obtain((any Alpha).self, with: number - 1)) == nil { failed.add() }
           ended.arrive()
         }
@@ -133,12 +133,12 @@ import Testing
     await #expect(throws: CancellationError.self) { try await first.value }
     for _ in 0..<100 {
       let next = task()
-      while !isAwaited() { await Task.yield() }
+      await eventually { isAwaited() }
       next.cancel()
       await #expect(throws: CancellationError.self) { try await next.value }
     }
     let last = task()
-    while !isAwaited() { await Task.yield() }
+    await eventually { isAwaited() }
     release.arrive()
     #expect(try await last.value === context.link((any Alpha).self))
     #expect(runs.count == 2 && creations.count == 2)
@@ -167,7 +167,7 @@ import Testing
     second.cancel()
     await #expect(throws: CancellationError.self) { try await second.value }
     release.arrive()
-    while context.change({ node, _ in node.creation != nil }) { await Task.yield() }
+    await eventually { context.change({ node, _ in node.creation == nil }) }
     #expect(runs.count == 1)
     _ = try await context.obtain((any Alpha).self)
     #expect(runs.count == 2)
@@ -190,7 +190,7 @@ import Testing
     }
     await #expect(throws: CancellationError.self) { try await first.value }
     // If the factory has begun, its task is cancelled.
-    while context.change({ node, _ in node.creation != nil }) { await Task.yield() }
+    await eventually { context.change({ node, _ in node.creation == nil }) }
   }
 
   /// One reset empties several storages. What stands for them ends in the order in which it began.

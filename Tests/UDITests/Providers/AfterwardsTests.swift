@@ -275,7 +275,7 @@ private final class Panel {}
       return Piece()
     }.running { _ in
       begun.add()
-      while !Task.isCancelled { await Task.yield() }
+      await eventually { Task.isCancelled }
     }
     let context = context
     let task = Task {
@@ -289,7 +289,7 @@ private final class Panel {}
     for _ in 0..<100 { await Task.yield() }
     #expect(begun.count == 0)
     try await context.warmUp()
-    while begun.count == 0 { await Task.yield() }
+    await eventually { begun.count > 0 }
     try await context.close()
     #expect(begun.count == 1 && closed.count == 1 && created.count == 1)
   }

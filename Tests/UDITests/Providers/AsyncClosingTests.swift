@@ -74,7 +74,7 @@ import Testing
       try await context.close()
       journal.add("ended")
     }
-    while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+    await eventually { context.change({ node, _ in node.treeLocked.state.isEnding }) }
     for _ in 0..<100 { await Task.yield() }
     go.arrive()
     try await closing.value
@@ -107,7 +107,7 @@ import Testing
     await begun.wait()
     context.reset()
     let closing = Task { try await context.close() }
-    while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+    await eventually { context.change({ node, _ in node.treeLocked.state.isEnding }) }
     go.arrive()
     try await closing.value
     _ = await waiting.value
@@ -136,7 +136,7 @@ import Testing
     context.reset()
     _ = try await context.obtain((any Service).self)
     let closing = Task { try await context.close() }
-    while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+    await eventually { context.change({ node, _ in node.treeLocked.state.isEnding }) }
     go.arrive()
     try await closing.value
     _ = await waiting.value
@@ -204,7 +204,7 @@ import Testing
         do { try await context.close() } catch { return (error as? UDICloseError)?.failures }
         return nil
       }
-      while context.change({ node, _ in !node.treeLocked.state.isEnding }) { await Task.yield() }
+      await eventually { context.change({ node, _ in node.treeLocked.state.isEnding }) }
       go.arrive()
       let failures = await closing.value
       for _ in 0..<100 { await Task.yield() }
@@ -229,7 +229,7 @@ import Testing
     waiting.cancel()
     _ = await waiting.result
     latch.arrive()
-    while journal.all.isEmpty { await Task.yield() }
+    await eventually { !journal.all.isEmpty }
     #expect(journal.all == ["closed late, cancelled: false"])
   }
 

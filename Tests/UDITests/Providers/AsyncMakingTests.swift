@@ -53,7 +53,7 @@ import Testing
       return Plain()
     }
     let made = try await context.obtain((any Service).self)
-    while census.alive > 0 { await Task.yield() }
+    await eventually { census.alive == 0 }
     go.arrive()
     await obtained.wait()
     #expect(last.current.count == 2 && last.current[0] !== last.current[1])
@@ -237,7 +237,7 @@ import Testing
       argument = other
       await #expect(throws: OutOfOrder.self) { try await context.obtain((any Service).self, with: other) }
     }
-    while argument != nil { await Task.yield() }
+    await eventually { argument == nil }
   }
 
   @Test(arguments: [false, true]) func anAbandonedCreationThatNeedsItsSuccessor(_ isBegunByAnother: Bool) async throws {
@@ -552,7 +552,7 @@ import Testing
     }
     #expect(most.current == [1, 1, 1])
     // What nobody waits for any more may still be ending.
-    while running.current != [0, 0, 0] { await Task.yield() }
+    await eventually { running.current == [0, 0, 0] }
   }
 
   @Test func stressWithResets() async throws {

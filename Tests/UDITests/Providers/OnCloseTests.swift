@@ -385,7 +385,7 @@ private struct Loosely {
       try await root.withScope(tag: "3") { scope async in
         add(to: scope, "cancellation")
         begun.send()
-        while !Task.isCancelled { await Task.yield() }
+        await eventually { Task.isCancelled }
       }
     }
     await begun.wait()
@@ -521,7 +521,7 @@ private struct Loosely {
             }
           }
         }
-        while begun.count < 10 { await Task.yield() }
+        await eventually { begun.count >= 10 }
         group.addTask { await #expect(throws: UDICloseError.self) { try await root.close() } }
         await closing.wait()
         for _ in 0..<100 { await Task.yield() }

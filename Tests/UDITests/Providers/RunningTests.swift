@@ -30,7 +30,7 @@ private enum Locals {
     }
   }
 
-  private func until(_ condition: @Sendable () -> Bool) async { while !condition() { await Task.yield() } }
+  private func until(_ condition: @Sendable () -> Bool) async { await eventually(condition) }
   private func until(_ entry: String) async {
     let journal = journal
     await until { journal.all.contains(entry) }

@@ -433,7 +433,7 @@ import UDI
         }
       }
     }
-    while given.count < 8 { await Task.yield() }
+    await eventually { given.count >= 8 }
     let plain = Plain()
     // Gives a turn to those who would be notified of something.
     for index in 0..<500 {

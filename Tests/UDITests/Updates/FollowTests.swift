@@ -108,9 +108,9 @@ private final class Loner: UDIFinalObject {
     let plain = Plain("plain")
     let counter = Desk().attached(to: root)
     await counter.followDraft()
-    while await counter.seen.count < 2 { await Task.yield() }
+    await eventually { await counter.seen.count >= 2 }
     root.bind(plain, as: (any Loose).self, named: "draft")
-    while await counter.seen.count < 3 { await Task.yield() }
+    await eventually { await counter.seen.count >= 3 }
     #expect(await counter.seen == [nil, nil, "plain"])
   }
 
@@ -125,7 +125,7 @@ private final class Loner: UDIFinalObject {
       listener.follow((any Loose).self) { listener, _ in listener.told.add() }
       #expect(listener.told.count == 1)
       root.bind(plain, as: (any Loose).self)
-      while listener.told.count < 2 { await Task.yield() }
+      await eventually { listener.told.count >= 2 }
     }.value
     #expect(await settle([root]) && seen == [nil, "plain"])
   }
@@ -302,7 +302,7 @@ private final class Loner: UDIFinalObject {
     #expect(captured != nil)
     loner = nil
     #expect(await settle([root]))
-    while captured != nil { await Task.yield() }
+    await eventually { captured == nil }
   }
 
   @Test("The closure may bind, follow, and attach its object elsewhere")

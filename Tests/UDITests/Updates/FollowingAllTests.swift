@@ -42,7 +42,7 @@ import UDI
   func cancellation() async {
     let (root, given) = (root, Latch())
     let cancelled = Task {
-      while !Task.isCancelled { await Task.yield() }
+      await eventually { Task.isCancelled }
       for await _ in root.updates(ofAll: (any Module).self) { Issue.record("the task is cancelled") }
     }
     cancelled.cancel()

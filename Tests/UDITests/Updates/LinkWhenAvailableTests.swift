@@ -14,7 +14,7 @@ struct LinkWhenAvailableTests {
     #expect(try await member.linkWhenAvailable((any Service).self) === plain)
     let root = root
     let task = Task {
-      while !Task.isCancelled { await Task.yield() }
+      await eventually { Task.isCancelled }
       return try await root.linkWhenAvailable((any Service).self)
     }
     task.cancel()
@@ -49,7 +49,7 @@ struct LinkWhenAvailableTests {
       return Plain((service as? Plain)?.label ?? "")
     }
     async let made = child.obtain((any Other).self)
-    while child.nodeCountsOfWatchers.isEmpty || !child.consumersAreWaiting { await Task.yield() }
+    await eventually { !child.nodeCountsOfWatchers.isEmpty && child.consumersAreWaiting }
     root.bind(above, as: (any Service).self)
     #expect((try await made as? Plain)?.label == "above")
     withExtendedLifetime((below, above)) {}
@@ -108,7 +108,7 @@ struct LinkWhenAvailableTests {
           return try await passing.linkWhenAvailable((any Service).self, search: search)
         }
       }
-      while started.count < 10_000 { await Task.yield() }
+      await eventually { started.count >= 10_000 }
       for (index, waiter) in waiters.enumerated() where index % 2 == 0 { waiter.cancel() }
       passing.bind(plain, as: (any Service).self)
       for (index, waiter) in waiters.enumerated() {
@@ -203,13 +203,13 @@ extension LinkWhenAvailableTests {
   func deadline() async throws {
     let (root, clock) = (root, ManualClock())
     let task = Task { try await root.linkWhenAvailable((any Service).self, within: .seconds(3), clock: clock) }
-    while clock.sleeperCount == 0 { await Task.yield() }
+    await eventually { clock.sleeperCount > 0 }
     clock.advance(by: .seconds(2))
     let member = Member().attached(to: root)
     let other = Task { @Sendable in
       try await root.linkWhenAvailable((any Other).self, within: .seconds(30), clock: clock)
     }
-    while clock.sleeperCount < 2 { await Task.yield() }
+    await eventually { clock.sleeperCount >= 2 }
     root.bind(member, as: (any Other).self)
     #expect(try await other.value === member)
     clock.advance(by: .seconds(1))

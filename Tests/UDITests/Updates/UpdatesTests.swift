@@ -149,7 +149,7 @@ struct UpdatesTests {
     let waiting = Task { [root] in
       for await _ in root.updates(of: (any Service).self) { given.add() }
     }
-    while given.count == 0 { await Task.yield() }
+    await eventually { given.count > 0 }
     waiting.cancel()
     await waiting.value
     #expect(given.count == 1)
@@ -191,7 +191,7 @@ struct UpdatesTests {
       Task { for await _ in root.updates(of: (any Service).self) { given.add() } },
       Task { for await _ in root.updates(of: Int.self) { given.add() } },
     ]
-    while given.count < 2 { await Task.yield() }
+    await eventually { given.count >= 2 }
     let plain = Plain()
     // Of no interest, so this only gives a turn to whoever would be notified of something.
     for index in 0..<1000 {

@@ -6,7 +6,7 @@ import UDI
   let root = UDIContext(tag: "root")
 
   /// Waits until a condition holds.
-  private func until(_ condition: @Sendable () -> Bool) async { while !condition() { await Task.yield() } }
+  private func until(_ condition: @Sendable () -> Bool) async { await eventually(condition) }
 
   @Test("It begins when all are there, and returns what the operation returns by itself")
   func returns() async throws {
@@ -70,7 +70,7 @@ import UDI
       try await root.whileAvailable((any Service).self, (any Other).self) { service, _ in
         let label = (service as? Plain)?.label ?? ""
         seen.withLock { $0.append(label) }
-        while !Task.isCancelled { await Task.yield() }
+        await eventually { Task.isCancelled }
         seen.withLock { $0.append("\(label) ends") }
         return label
       }
@@ -132,7 +132,7 @@ import UDI
     let task = Task {
       try await root.whileAvailable((any Service).self) { _ in
         hasBegun.add()
-        while !Task.isCancelled { await Task.yield() }
+        await eventually { Task.isCancelled }
         hasEnded.add()
       }
     }
@@ -191,7 +191,7 @@ import UDI
       let consumer = Task {
         try await root.whileAvailable((any Service).self, (any Other).self) { _, _ in
           census.begin()
-          while !Task.isCancelled { await Task.yield() }
+          await eventually { Task.isCancelled }
           await Task.yield()
           census.end()
         }
