@@ -41,7 +41,8 @@ public struct UDIName: Hashable, Sendable {
   /// `UDIName("1")` are two names. Values of one type that have the same description make the same name.
   ///
   /// The value is described once and not kept. A description that belongs to the main actor is used only if the name is
-  /// made there.
+  /// made there. An enum's case without associated values is described by its own name, even if its type says something
+  /// else about it, so two such cases always make two names. Besides, such a name is made fast, without reflection.
   ///
   /// - Parameter value: The value.
   /// - Precondition: The value is not an instance of a class: its description need not distinguish it from others.
@@ -54,7 +55,11 @@ public struct UDIName: Hashable, Sendable {
     }
     // The message of a precondition would be missing in release builds.
     if type is AnyClass { fatalError("A \(type) is an object and cannot be a name: name it by a text.") }
-    self.init(text: "\(String(reflecting: type)) \(String(reflecting: value))")
+    let typeName = _typeName(type, qualified: true)
+    // Describing a case with `String(reflecting:)` takes millions of instructions the first time.
+    let bareCase = childCount(value, type: type) == 0 ? unsafe caseName(value) : nil
+    let description = unsafe bareCase.map { unsafe "\(typeName).\(String(cString: $0))" } ?? String(reflecting: value)
+    self.init(text: "\(typeName) \(description)")
   }
 
   // This is deprecated rather than unavailable, because the compiler ignores unavailable overloads if another one fits.
@@ -66,6 +71,15 @@ public struct UDIName: Hashable, Sendable {
   @available(*, deprecated, message: "unwrap it first, or write `value.map { UDIName($0) }`, where nil means no name")
   public init<Wrapped>(_ value: Wrapped?) { self.init(value as Any) }
 }
+
+// Two of the runtime's functions on which the standard library's reflection is based.
+
+/// How many children a value has: none if it is an enum's case without associated values.
+@_silgen_name("swift_reflectionMirror_count") private func childCount<Value>(_ value: Value, type: Any.Type) -> Int
+
+/// The name of an enum's case, which the compiler has written as a constant; nil if it has left out such names, and for
+/// a value of any other type.
+@_silgen_name("swift_EnumCaseName") private func caseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 
 extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
   /// Makes a name from a string literal, with or without interpolations. It equals a `UDIName` of the same `String`.

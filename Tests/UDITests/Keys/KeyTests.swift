@@ -188,6 +188,48 @@ extension UDIKey<any Errand> {
     #expect(make(id) == UDIName(id) && make(Optional(1)) != 1 && make(Tab.search("x")) == UDIName(Tab.search("x")))
   }
 
+  /// Says the same of all of its cases.
+  private enum Mute: String, CustomStringConvertible, CustomDebugStringConvertible {
+    case one = "case", two, `default`
+    var description: String { "mute" }
+    var debugDescription: String { "mute" }
+  }
+  private enum Loud { case one, two }
+  private enum Tree<Leaf> {
+    case bare
+    case leaf(Leaf)
+    indirect case branch(Tree)
+    case nothing(Void)
+  }
+
+  @Test func aNameOfACaseIsItsOwnWhateverItsTypeSaysAboutIt() {
+    func make<Value>(_ value: Value) -> UDIName { UDIName(value) }
+    let cases: [Any] = [
+      Mute.one, Mute.two, Mute.default, Loud.one, Loud.two, Tree<Int>.bare, Tree<String>.bare, Tree<Mute>.bare,
+      Tree<Int>.nothing(()), Tree<Int>.leaf(1), Tree<Int>.leaf(2), Tree<Int>.branch(.bare), Tree<Int>.branch(.leaf(1)),
+      Tree<Tree<Int>>.leaf(.bare), FloatingPointSign.plus, FloatingPointSign.minus,
+    ]
+    #expect(Swift.Set(cases.map(make)).count == cases.count)
+    #expect(make(Mute.one) == UDIName(Mute.one) && make(Mute.one as Any) == UDIName(Mute.one))
+    #expect(UDIName(Mute.two).description == "UDITests.KeyTests.(private).Mute UDITests.KeyTests.(private).Mute.two")
+    #expect(UDIName(Mute.default).description.hasSuffix("Mute.default"))
+    // Where the type says nothing itself, the text is what `String(reflecting:)` says.
+    for value in cases.dropFirst(3) {
+      #expect(make(value).text == "\(String(reflecting: type(of: value))) \(String(reflecting: value))")
+    }
+  }
+
+  @Test func whatIsRegisteredForACaseIsFoundForThatCaseOnly() throws {
+    let context = UDIContext(tag: "context")
+    context.register((any Service).self, named: UDIName(Mute.one)) { Plain("one") }
+    context.register((any Service).self, named: UDIName(Tree.leaf(1))) { Plain("leaf") }
+    #expect(context.link((any Service).self, named: UDIName(Mute.one)) is Plain)
+    #expect(context.link((any Service).self, named: UDIName(Tree.leaf(1))) is Plain)
+    for name in [UDIName(Mute.two), UDIName(Loud.one), "one", UDIName(Tree.leaf(2)), UDIName(Tree<Int>.bare)] {
+      #expect(context.link((any Service).self, named: name) == nil)
+    }
+  }
+
   @Test func anObjectIsNoName() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       _ = UDIName(Plain() as any Service)
