@@ -43,11 +43,14 @@ nonisolated(nonsending) public func expectNoGrowth(
 
 /// Runs a synchronous operation several times, and fails the test if there is more of something after each round.
 ///
+/// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing.
+///
 /// - Parameters:
 ///   - rounds: How often to run the operation. It always runs at least three times.
 ///   - sourceLocation: The place at which the issues are recorded.
 ///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
+@_disfavoredOverload
 public func expectNoGrowth(
   rounds: Int = 3, sourceLocation: SourceLocation = #_sourceLocation, during operation: () throws -> Void
 ) rethrows {

@@ -89,7 +89,8 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 /// Runs a synchronous operation with its own `AppContext` and its own reporter.
 ///
 /// The context is released after the operation. This form cannot wait until it has been closed: if something is dropped
-/// that has an `onClose`, that is a misuse. Where something has to be closed, use the asynchronous form.
+/// that has an `onClose`, that is a misuse. Where something has to be closed, use the asynchronous form: in an
+/// asynchronous function, the compiler takes that one, even if the operation awaits nothing.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. If a service's operation has failed, it is called at the end.
@@ -97,6 +98,7 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
+@_disfavoredOverload
 public func withOwnAppContext<Result>(
   onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil, operation: () throws -> Result
 ) rethrows -> Result {

@@ -47,6 +47,25 @@ final class Signal: Sendable {
   func wait() async { for await _ in stream {} }
 }
 
+/// Lets other tasks run until a condition holds. If it does not within minutes, ends the process, with an error that
+/// names the test, instead of waiting for ever.
+nonisolated(nonsending) func eventually(
+  _ condition: nonisolated(nonsending) () async -> Bool, fileID: StaticString = #fileID, line: UInt = #line
+) async {
+  let (start, name) = (ContinuousClock.now, Test.current.map { "\($0.id)" } ?? "A test")
+  var turns = 0
+  while await !condition() {
+    await Task.yield()
+    turns += 1
+    if turns > 10_000, start.duration(to: .now) > .seconds(300) {
+      fatalError("\(name) waits at \(fileID):\(line) for something that does not happen")
+    }
+  }
+}
+
+/// Calls the synchronous form of a function. In asynchronous code, its name alone means the other form.
+func synchronously<Result>(_ body: () throws -> Result) rethrows -> Result { try body() }
+
 /// An object that takes part in the tree and binds nothing.
 final class Guest: UDIObject, Sendable {
   let _attachedContext = UDIAttachment()

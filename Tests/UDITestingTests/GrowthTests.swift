@@ -25,7 +25,7 @@ struct GrowthTests {
   }
 
   @Test("What is left behind once, or goes again, is no growth")
-  func steady() async throws {
+  func steady() throws {
     let root = UDIContext(tag: "root")
     var kept: [Basket] = []
     try expectNoGrowth(rounds: 5) {
@@ -93,10 +93,12 @@ struct GrowthTests {
   @Test("In the context that the test has", .ownAppContext)
   func ownContext() async throws {
     let context = AppContext
-    try expectNoGrowth {
+    let page = {
       #expect(AppContext == context)
       AppContext.removeChild(try AppContext.makeChild(tag: "Page"))
     }
+    try synchronously { try expectNoGrowth(during: page) }
+    try await expectNoGrowth(during: page)
     let found = try await issues { try expectNoGrowth { _ = try context.makeChild(tag: "\(context.children.count)") } }
     #expect(found.map(\.text) == ["There are more contexts after each round: 1, 2, 3."])
   }

@@ -21,7 +21,7 @@ import UDITesting
       try AppContext.addChild(kept)
       AppContext.removeChild(kept)
     }
-    #expect(try leaks { try work("one") } == [])
+    #expect(try synchronously { try leaks { try work("one") } } == [])
     let found = try await leaks {
       await Task.yield()
       try work("other")
@@ -71,7 +71,7 @@ import UDITesting
       below.provide(TickingClock()).implements((any Clock).self)
       _ = below.link((any Clock).self)
     }
-    #expect(try leaks(during: work) == [])
+    #expect(try synchronously { try leaks(during: work) } == [])
     AppContext.removeChild(tag: "Child")
     let none = try await leaks {
       await Task.yield()
@@ -80,7 +80,7 @@ import UDITesting
     #expect(none == [])
     // But the audit does report what is owned elsewhere.
     let elsewhere = Locked<UDIContext>([])
-    let found = try leaks {
+    let found = try await leaks {
       AppContext.removeChild(tag: "Child")
       try work()
       if let child = AppContext.removeChild(tag: "Child") { elsewhere.add(child) }
@@ -162,7 +162,7 @@ import UDITesting
     let held = Locked<any AnyObject & Sendable>([])
     let outer = await leaks {
       held.add(ViewModel().attached(to: AppContext))
-      let inner = leaks(ignoring: [ViewModel.self]) {
+      let inner = await leaks(ignoring: [ViewModel.self]) {
         let owned = Basket(owner: 1)
         AppContext.provide(owned, as: (any Cart).self)
         held.add(owned)

@@ -39,7 +39,9 @@ struct LeakAuditTests {
     }
     #expect(found.map(\.sourceLocation?.line) == [line])
     #expect(found.first?.text.contains("Fixtures.swift:\(self.line)") == true)
-    expectNoLeaks(ignoring: [ViewModel.self]) { ViewModel().attached(to: AppContext).refreshLeaking() }
+    synchronously {
+      expectNoLeaks(ignoring: [ViewModel.self]) { ViewModel().attached(to: AppContext).refreshLeaking() }
+    }
     await expectNoLeaks {
       await Task.yield()
       ViewModel().attached(to: AppContext).refresh()

@@ -75,14 +75,16 @@ struct LeakAuditTraitTests {
   func call() async {
     let context = AppContext
     prepare("test")(context)
-    expectNoLeaks { #expect(AppContext === context && now("suite") == 1 && now("test") == 1) }
+    synchronously {
+      expectNoLeaks { #expect(AppContext === context && now("suite") == 1 && now("test") == 1) }
+    }
     await expectNoLeaks {
       await Task.yield()
       #expect(AppContext === context && now("suite") == 1 && now("test") == 1)
       prepare("later")(AppContext)
     }
     #expect(now("later") == 1)
-    #expect(leaks { leak() }.map(\.className) == ["ViewModel"])
+    #expect(synchronously { leaks { leak() } }.map(\.className) == ["ViewModel"])
   }
 
   @Test("In a call, where somebody else has set it")
@@ -110,7 +112,7 @@ struct LeakAuditWithoutContextTests {
   @Test("So does a call, each time")
   func call() async {
     let before = ObjectIdentifier(AppContext)
-    expectNoLeaks { #expect(ObjectIdentifier(AppContext) != before) }
+    synchronously { expectNoLeaks { #expect(ObjectIdentifier(AppContext) != before) } }
     await expectNoLeaks {
       await Task.yield()
       #expect(ObjectIdentifier(AppContext) != before)

@@ -195,7 +195,7 @@ struct CapturedContextTests {
       The context "App / Session" is still alive. It is held: UDIContext "Session" {provider of UDITestingTests.Cart, \
       registered at \(file):\(line)} {captures} → UDIContext "Session". Use the context that the factory is given.
       """
-    let found = try leaks(during: openSession)
+    let found = try synchronously { try leaks(during: openSession) }
     #expect(found.map(\.description) == [text])
     #expect(found.first?.providers.map(\.finding.line) == [line])
     #expect(found.first?.fullPath == ["App", "Session"])
@@ -244,7 +244,7 @@ struct CapturedContextTests {
       }
       context.register((any Cart).self) { Basket(owner: context.tag.count) }.implements(AnyObject.self)
     }
-    let found = leaks { compose(AppContext) }
+    let found = synchronously { leaks { compose(AppContext) } }
     #expect(found.map(\.fullPath) == [["App"]])
     #expect(found.first?.providers.count == 7)
     #expect(found.first?.trace?.contains("{provider of UDITestingTests.Cart, registered at \(file):") == true)
@@ -281,7 +281,7 @@ struct CapturedContextTests {
       _ = try? AppContext.makeChild(tag: "child")
       Task { await signal.wait() }
     }
-    #expect(leaks { begin() } == [])
+    #expect(synchronously { leaks { begin() } } == [])
     let found = await leaks {
       await Task.yield()
       begin()

@@ -345,14 +345,37 @@ struct ReportsOfTestTests {
   @Test("The synchronous functions cannot close anything, so they report what is dropped")
   func synchronous() async throws {
     let reports = Locked<UDIMisuse>([])
-    withOwnAppContext(onMisuse: { reports.add($0) }) { provide() }
+    synchronously { withOwnAppContext(onMisuse: { reports.add($0) }) { provide() } }
     #expect(reports.all.map(\.kind) == [.unclosed] && closed.all.isEmpty)
     await withOwnAppContext(onMisuse: { reports.add($0) }) {
       await Task.yield()
       provide()
     }
     #expect(reports.all.count == 1 && closed.all == ["one"])
-    let found = try await issues { expectNoLeaks { provide() } }
+    let found = try await issues { synchronously { expectNoLeaks { provide() } } }
     #expect(found.count == 1 && found[0].text.contains("was dropped"), "\(found.map(\.text))")
+  }
+
+  @Test("In asynchronous code, the same calls close what they make, even if their operation awaits nothing")
+  func asynchronous() async throws {
+    let found = try await issues {
+      await expectNoLeaks { provide() }
+      let found = await leaks { provide("two") }
+      #expect(found == [])
+      await withOwnAppContext { provide("three") }
+      await expectNoGrowth { AppContext.provide("four", replaces: true) }
+    }
+    #expect(found.isEmpty, "\(found.map(\.text))")
+    #expect(closed.all == ["one", "two", "three"])
+  }
+
+  @Test("What their operation throws, these calls throw")
+  func whatIsThrown() async throws {
+    struct Failure: Error {}
+    func fail() throws { throw Failure() }
+    await #expect(throws: Failure.self) { try await expectNoLeaks { try fail() } }
+    await #expect(throws: Failure.self) { _ = try await leaks { try fail() } }
+    await #expect(throws: Failure.self) { try await expectNoGrowth { try fail() } }
+    await #expect(throws: Failure.self) { () async throws in try await withOwnAppContext { try fail() } }
   }
 }

@@ -18,7 +18,7 @@ import UDITesting
     AppContext.bind(bound, as: Item.self, named: "bound", fileID: "bound/1.swift")
     AppContext.provide(Item(), named: "once a file", replaces: true, fileID: "provided/1.swift", line: 8)
 
-    withOwnAppContext { _ = AppContext.provide(Item(), named: "own", replaces: true, fileID: "own/1.swift") }
+    await withOwnAppContext { _ = AppContext.provide(Item(), named: "own", replaces: true, fileID: "own/1.swift") }
     for _ in 0..<2 { AppContext.provide(Item(), named: "by \(test)", replaces: true, fileID: "alone/1.swift") }
     AppContext.provide(Item(), named: "left alone", replaces: false, fileID: "left/1.swift")
 
@@ -42,7 +42,7 @@ import UDITesting
       await Task.detached { _ = AppContext.provide(Item(), named: "set up", fileID: "setup/1.swift") }.value
       Self.isSetUp.store(true, ordering: .sequentiallyConsistent)
     } else {
-      while !Self.isSetUp.load(ordering: .sequentiallyConsistent) { await Task.yield() }
+      await eventually { Self.isSetUp.load(ordering: .sequentiallyConsistent) }
       AppContext.provide(Item(), named: "set up", replaces: true, fileID: "setup/2.swift")
     }
   }

@@ -71,11 +71,14 @@ nonisolated(nonsending) public func expectNoLeaks(
 
 /// Runs a synchronous operation, and fails the test for each object and each context that outlives the operation.
 ///
+/// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing.
+///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation.
 ///   - sourceLocation: The place at which the issues are recorded.
 ///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
+@_disfavoredOverload
 public func expectNoLeaks(
   ignoring ignored: [AnyClass] = [], sourceLocation: SourceLocation = #_sourceLocation,
   during operation: () throws -> Void
@@ -130,6 +133,9 @@ nonisolated(nonsending) public func leaks(
 
 /// Runs a synchronous operation, and finds the objects and contexts that outlive it.
 ///
+/// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing. This
+/// form closes nothing, and does not wait for tasks that are ending.
+///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
 ///     attached to.
@@ -138,6 +144,7 @@ nonisolated(nonsending) public func leaks(
 ///   - operation: The operation to run.
 /// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds.
 /// - Throws: The error that `operation` throws.
+@_disfavoredOverload
 public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   during operation: () throws -> Void
