@@ -20,6 +20,11 @@ public import UDI
 /// If the context is closed meanwhile, the override ends with it. In a context that is closed already, nothing is
 /// overridden, which is reported as a misuse.
 ///
+/// When the override ends, what was made of it is dropped, and made anew for whoever looks it up next: whatever a
+/// context keeps, if its factory has found the value while it ran, with lookups from the context that it was given, or
+/// something else that was made of the value. (Instances of one registration with different arguments go together.)
+/// What has an `onClose` or an operation is dropped as well, but is closed only together with its context.
+///
 /// A property that keeps its dependency is not affected by the override. If it looked the dependency up before the
 /// override, it keeps that dependency during the override. If its first lookup is during the override, it keeps the
 /// override's value afterwards.
@@ -34,13 +39,14 @@ public import UDI
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
+/// - Complexity: Ending an override takes O(contexts in the tree, their bindings and registrations).
 nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line,
   operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
-  let end = context.override(type, named: name, with: value, isSendable: true, fileID: fileID, line: line)
-  defer { end() }
+  let override = context.override(type, named: name, with: value, isSendable: true, fileID: fileID, line: line)
+  defer { context.end(override) }
   return try await operation()
 }
 
@@ -60,8 +66,8 @@ public func withOverride<Dependency: Sendable, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: () throws -> Result
 ) rethrows -> Result {
-  let end = context.override(type, named: name, with: value, isSendable: true, fileID: fileID, line: line)
-  defer { end() }
+  let override = context.override(type, named: name, with: value, isSendable: true, fileID: fileID, line: line)
+  defer { context.end(override) }
   return try operation()
 }
 
@@ -83,8 +89,8 @@ public func withOverride<Dependency, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: nonisolated(nonsending) () async throws -> Result
 ) async rethrows -> Result {
-  let end = context.override(type, named: name, with: value, isSendable: false, fileID: fileID, line: line)
-  defer { end() }
+  let override = context.override(type, named: name, with: value, isSendable: false, fileID: fileID, line: line)
+  defer { context.end(override) }
   return try await operation()
 }
 
@@ -106,7 +112,33 @@ public func withOverride<Dependency, Result>(
   of type: Dependency.Type, named name: UDIName? = nil, with value: Dependency, in context: UDIContext = AppContext,
   fileID: StaticString = #fileID, line: UInt = #line, operation: () throws -> Result
 ) rethrows -> Result {
-  let end = context.override(type, named: name, with: value, isSendable: false, fileID: fileID, line: line)
-  defer { end() }
+  let override = context.override(type, named: name, with: value, isSendable: false, fileID: fileID, line: line)
+  defer { context.end(override) }
   return try operation()
+}
+
+extension UDIContext {
+  /// Ends an override, and drops what was made with its help.
+  fileprivate func end(_ override: Provider) {
+    change { node, garbage in
+      node.end(override, &garbage)
+      node.root.drop(madeWith: override, &garbage)
+    }
+  }
+}
+
+extension Node {
+  /// Drops what this context and those below it keep, if it was made with the help of the given provider, or of
+  /// something else that is dropped here. Nothing is dropped in contexts that are being closed, as by a reset.
+  fileprivate func drop(madeWith helper: Provider, _ garbage: inout Garbage) {
+    for node in branch where !node.isEnding {
+      for case let provider as Provider in node.allEntries where provider.helpers.contains(helper.helpID) {
+        // This forgets the helpers, so that a circle of them ends.
+        provider.drop(isReset: true, closesLater: true, &garbage)
+        node.notifyWatchersHereAndAbove(of: provider.maker.key)
+        drop(madeWith: provider, &garbage)
+        garbage.add(provider)
+      }
+    }
+  }
 }

@@ -238,3 +238,97 @@ extension OverrideTests {
     withExtendedLifetime(baskets) {}
   }
 }
+
+/// What a context keeps that was made of an override.
+@Suite(
+  .ownAppContext { context in
+    context.register((any Clock).self) { StoppedClock(now: 1) }
+    context.register(using: Diary.init(clock:))
+    context.register(using: Library.init(diary:))
+  })
+struct MadeOfOverrideTests {
+  @Test("is dropped with the override, and so is what was made of that; everything else stays")
+  func dropped() throws {
+    AppContext.register(Guest.self) { Guest() }
+    let library = withOverride(of: (any Clock).self, with: StoppedClock(now: 2)) {
+      _ = AppContext.link(Guest.self)
+      #expect(AppContext.link(Library.self)?.diary.clock.now == 2)
+      return (AppContext.link(Library.self), AppContext.link(Guest.self))
+    }
+    #expect(library.0?.diary.clock.now == 2)
+    #expect(try AppContext.require(Library.self) !== library.0)
+    #expect(try AppContext.require(Library.self).diary.clock.now == 1)
+    #expect(try AppContext.require(Library.self).diary === AppContext.require(Diary.self))
+    #expect(AppContext.link(Guest.self) === library.1)
+  }
+
+  @Test("What was made before stays, and is not made of the override")
+  func madeBefore() throws {
+    let diary = try AppContext.require(Diary.self)
+    withOverride(of: (any Clock).self, with: StoppedClock(now: 2)) {
+      #expect(AppContext.link(Diary.self) === diary)
+      #expect(AppContext.link(Library.self)?.diary === diary)
+    }
+    let library = try AppContext.require(Library.self)
+    #expect(library.diary === diary && library.diary.clock.now == 1)
+  }
+
+  @Test("Of several overrides, each takes its own along")
+  func severalOverrides() throws {
+    AppContext.register(Basket.self) { Basket(owner: try $0.require(Int.self)) }
+    try withOverride(of: (any Clock).self, with: StoppedClock(now: 2)) {
+      let library = try AppContext.require(Library.self)
+      withOverride(of: Int.self, with: 5) { #expect(AppContext.link(Basket.self)?.owner == 5) }
+      #expect(AppContext.link(Library.self) === library)
+      #expect(throws: UDILinkError.self) { try AppContext.require(Basket.self) }
+    }
+    #expect(AppContext.link(Library.self)?.diary.clock.now == 1)
+  }
+
+  @Test("Whatever keeps it: a scope, a user's storage, a set of arguments, its user; and however it was made")
+  func lifetimes() async throws {
+    let make = { @Sendable (context: UDIContext) in Diary(clock: try context.require()) }
+    let root = AppContext
+    let scope = try root.makeScope(tag: "scope")
+    root.register(Diary.self, named: "scope", lifetime: .scope, make)
+    root.register(Diary.self, named: "storage", lifetime: UDILifetime("shelf", storage: .custom { Shelf() }), make)
+    root.register(Diary.self, named: "weak", lifetime: .weak, make)
+    root.register(Diary.self, named: "with", lifetime: .context) { (context, _: Int) in try make(context) }
+    root.register(Diary.self, named: "async") { context in Diary(clock: try await context.obtain()) }
+    root.register(Diary.self, named: "below") { context in Diary(clock: try context.require(Diary.self).clock) }
+    func all() async throws -> [Diary] {
+      let names: [UDIName] = ["scope", "storage", "weak", "async", "below"]
+      var all = [try scope.require(Diary.self, named: "with", with: 1)]
+      for name in names { all.append(try await scope.obtain(Diary.self, named: name)) }
+      return all
+    }
+    let made = try await withOverride(of: (any Clock).self, with: StoppedClock(now: 2)) { try await all() }
+    #expect(made.map(\.clock.now) == [2, 2, 2, 2, 2, 2])
+    #expect(try await all().map(\.clock.now) == [1, 1, 1, 1, 1, 1])
+    withExtendedLifetime(made) {}
+  }
+
+  @Test("If it has to be closed, it is closed with its context, and so is its successor")
+  func closed() async throws {
+    let closed = Locked<Int>([])
+    let context = UDIContext(tag: "context")
+    context.register((any Clock).self) { StoppedClock(now: 1) }
+    context.register(using: Diary.init(clock:)).onClose { closed.add($0.clock.now) }
+    withOverride(of: (any Clock).self, with: StoppedClock(now: 2), in: context) { _ = context.link(Diary.self) }
+    #expect(context.link(Diary.self)?.clock.now == 1 && closed.all.isEmpty)
+    withOverride(of: (any Clock).self, with: StoppedClock(now: 3), in: context) {
+      #expect(context.link(Diary.self)?.clock.now == 1)
+    }
+    try await context.close()
+    #expect(closed.all == [1, 2])
+  }
+}
+
+private final class Diary: Sendable {
+  let clock: any Clock
+  init(clock: any Clock) { self.clock = clock }
+}
+private final class Library: Sendable {
+  let diary: Diary
+  init(diary: Diary) { self.diary = diary }
+}

@@ -4,21 +4,21 @@
 /// lookups find them again when the override ends. If there are several overrides for a key, the one that began last is
 /// in force. They may end in any order.
 extension UDIContext {
-  /// Begins an override, which lasts until the context is closed or the returned function is called. If the context is
+  /// Begins an override, which lasts until the context is closed or `Node.end` is called. If the context is
   /// being closed or is closed already, this is reported, and nothing is overridden. Nor is anything in an inert
   /// context.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
-  /// - Returns: A function that ends the override.
+  /// - Returns: The override, for `Node.end`.
   package func override<Dependency>(
     _ type: Dependency.Type, named name: UDIName?, with value: Dependency, isSendable: Bool, fileID: StaticString,
     line: UInt
-  ) -> @Sendable () -> Void {
+  ) -> Provider {
     let request = RegisterRequest(type, isSendable ? .anywhere : .mainActor, name, .unique, nil, nil, fileID, line)
     let provider = Factory(request, nil, FactoryFunction { _ -> Dependency? in value })
     provider.shown = InstanceEntry(Instance(value), provider, isWeak: false)
     change { node, garbage in node.begin(provider, &garbage) }
-    return { self.change { node, garbage in node.end(provider, &garbage) } }
+    return provider
   }
 }
 
@@ -35,21 +35,20 @@ extension Node {
   func override(_ key: UInt64) -> InstanceEntry? { treeLocked.extras?.overrides.last { $0.keyID == key }?.shown }
 
   fileprivate func begin(_ override: Provider, _ garbage: inout Garbage) {
-    guard treeLocked.state == .open, let entry = override.shown else {
-      return refuse(override, "withOverride", &garbage)
-    }
-    entry.node = self
+    if treeLocked.state != .open { return refuse(override, "withOverride", &garbage) }
+    override.shown?.node = self
     // In the order of registration, the override has the place of what it hides, if there is something.
     let hidden = heldBinding(override.key) ?? provider(override.keyID)
-    entry.serial = hidden?.serial ?? treeLocked.nextSerial
+    override.shown?.serial = hidden?.serial ?? treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     if AuditNotice.isEnteringNoted { unsafe AuditNotice.entered(override, self, &garbage) }
     treeLocked.ensureExtras().overrides.append(override)
+    unsafe (Tree.hasClosers, Tree.hasOverrides) = (true, true)
     showOwn(override.key)
   }
 
   /// Ends an override, unless it has ended together with its context.
-  fileprivate func end(_ override: Provider, _ garbage: inout Garbage) {
+  package func end(_ override: Provider, _ garbage: inout Garbage) {
     guard let entry = override.shown, entry.node != nil else { return }
     entry.node = nil
     treeLocked.extras?.overrides.removeAll { $0 === override }

@@ -139,7 +139,7 @@ import UDIInspector
     let context = UDIContext(tag: "context")
     let plain = Plain()
     context.bind(plain, as: (any Service).self)
-    let endOverride = context.override(
+    let override = context.override(
       (any Service).self, named: nil, with: Plain(), isSendable: true, fileID: #fileID, line: #line)
     let snapshot = context.snapshot()
     #expect(snapshot.contexts[0].entries.map(\.kind) == [.override, .live])
@@ -150,7 +150,7 @@ import UDIInspector
           • UDITests.Service: Plain
         """)
     #expect(snapshot.mermaid().contains("[[\"UDITests.Service: Plain, put there by a test\"]]"))
-    endOverride()
+    context.change { node, garbage in node.end(override, &garbage) }
     #expect(context.snapshot().contexts[0].entries.map(\.kind) == [.live])
   }
 

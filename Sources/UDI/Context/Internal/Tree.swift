@@ -81,6 +81,8 @@ package enum Tree {
   /// Whether anything was ever registered with a closer. Until then, nobody notes who helps to make what, which saves
   /// some 20 instructions for each kept instance ("scoped" in `Benchmarks/instructions`). Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var hasClosers = false
+  /// Whether there has ever been an override. From then on, everything is noted that helps. Guarded by `lock`.
+  @exclusivity(unchecked) nonisolated(unsafe) static var hasOverrides = false
 
   /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
   // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.

@@ -106,9 +106,9 @@ extension Node {
   }
 
   /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this
-  /// is not known before everything has been made: what was registered above might have a closer. Call this under the
-  /// tree lock.
-  var closesInOrder: Bool { treeLocked.hasClosers || treeLocked.isScope }
+  /// is not known before everything has been made: what was registered above might have a closer. Nor is it where there
+  /// might be an override, whose end drops what was made of it. Call this under the tree lock.
+  var closesInOrder: Bool { unsafe treeLocked.hasClosers || treeLocked.isScope || Tree.hasOverrides }
 
   /// Whether anything besides the context holds a provider, for example through a `UDIRegistration`.
   var hasProvidersHeldElsewhere: Bool {

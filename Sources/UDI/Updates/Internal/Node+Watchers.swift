@@ -36,7 +36,7 @@ extension Node {
   }
 
   /// Notifies all watchers that a change under the given key at this node might concern.
-  func notifyWatchersHereAndAbove(of key: KeyIdentity) {
+  package func notifyWatchersHereAndAbove(of key: KeyIdentity) {
     if unsafe Watcher.count == 0 { return }
     notifyWatchersHereAndAbove(of: .answer, to: key.id)
     notifyWatchersHereAndAbove(of: .answer, to: key.type.idOfAllKeys)

@@ -80,7 +80,7 @@ package class Provider: Entry, @unchecked Sendable {
     var closer: Closer?
     var completion: Completion?
     var metadata: (any Sendable)?
-    /// The ids of the providers in the same context with whose help instances were made.
+    /// The ids of the providers with whose help instances were made (`noteHelp`).
     var helpers: [UInt] = []
     /// How long the factory took when it last made an instance while recording was on.
     var lastDuration: Duration?
@@ -136,14 +136,16 @@ package class Provider: Entry, @unchecked Sendable {
   func forgetKept(_ garbage: inout Garbage) { forget(shown, &garbage) }
 
   /// Notes that the instance that this thread or task is making now, if the same context will own it, is made with the
-  /// help of this provider's.
+  /// help of this provider's. Once there has been an override, it makes no difference which context will own it.
   override func noteHelp() {
-    guard let node, node.closesInOrder, let creation = Creation.present, creation.isInFactory else { return }
-    creation.provider?.read { maker in
-      if maker === self || maker.node != node || maker.helpers.contains(id) { return }
-      maker.ensureExtras().helpers.append(id)
-    }
+    guard node?.closesInOrder ?? true, let creation = Creation.present, creation.isInFactory else { return }
+    guard let maker = creation.provider?.object, maker !== self else { return }
+    if unsafe maker.node != node && !Tree.hasOverrides || maker.helpers.contains(helpID) { return }
+    maker.ensureExtras().helpers.append(helpID)
   }
+
+  /// What `helpers` has for this provider: its id or, for that of an override, which has none, its address.
+  package final var helpID: UInt { id == 0 ? Unretained(self).address : id }
 
   override final var metadata: (any Sendable)? { Tree.change { _ in extras?.metadata } }
   /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
@@ -347,8 +349,8 @@ extension Provider {
     if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
   }
 
-  /// The ids of the providers in the same context with whose help the provider's instances were made.
-  final var helpers: [UInt] { unsafe uncheckedExtras?.helpers ?? [] }
+  /// The ids of the providers with whose help the provider's instances were made (`noteHelp`).
+  package final var helpers: [UInt] { unsafe uncheckedExtras?.helpers ?? [] }
 
   /// The key of the keepers that scopes have for this provider.
   private final var scopeKey: ScopeKey {
@@ -394,11 +396,13 @@ extension Provider {
   /// `dropUnclosed`). An instance that is being made now still goes to those that wait for it, but the provider does
   /// not keep it.
   ///
-  /// - Parameter isReset: Whether the provider stays in its context.
-  final func drop(isReset: Bool, _ garbage: inout Garbage) {
+  /// - Parameters:
+  ///   - isReset: Whether the provider stays in its context.
+  ///   - closesLater: Whether those that have yet to be closed are closed with the context, as if nothing had happened.
+  package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
-    if hasCloser { dropUnclosed(.max, &garbage) }
+    if hasCloser, !closesLater { dropUnclosed(.max, &garbage) }
     if hasExtras { extras?.helpers = [] }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
     guard let caches else { return }
