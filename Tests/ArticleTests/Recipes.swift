@@ -243,13 +243,28 @@ struct Recipes {
   }
 
   @Test func decoratorInABranch() throws {
-    context.provide(DiskStore(), as: (any Store).self)
+    context.register((any Store).self) { DiskStore() }.implements((any Store).self, named: "plain")
     let trial = try context.makeScope(tag: "trial")
     trial.register((any Store).self) { context in
-      try CountingStore(base: (context.parent ?? context).require((any Store).self))
+      try CountingStore(base: context.require((any Store).self, named: "plain"))
     }
     #expect((try trial.require((any Store).self) as? CountingStore)?.base is DiskStore)
     #expect(context.link((any Store).self) is DiskStore)
+  }
+
+  @Test func decoratorInABranchWhateverTheLifetime() throws {
+    for lifetime in [UDILifetime.context, .unique, .graph, .weak, .scope] {
+      let context = UDIContext(tag: "App")
+      context.register((any Store).self, lifetime: lifetime) {
+        CountingStore(base: DiskStore())
+      }.implements((any Store).self, named: "plain")
+      let trial = try context.makeScope(tag: "trial")
+      trial.register((any Store).self) { context in
+        try CountingStore(base: context.require((any Store).self, named: "plain"))
+      }
+      let store = try trial.require((any Store).self) as? CountingStore
+      #expect((store?.base as? CountingStore)?.base is DiskStore && store?.notes == ["on disk"])
+    }
   }
 
   @Test func resettingOne() throws {
