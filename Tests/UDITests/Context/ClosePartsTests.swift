@@ -11,7 +11,9 @@ import Testing
 
   private func closing(_ context: UDIContext, within limit: Duration? = nil) -> Task<[UDIFailure], Never> {
     Task { [clock] in
-      do { try await context.close(within: limit, clock: clock) } catch { return (error as? UDICloseError)?.failures ?? [] }
+      do { try await context.close(within: limit, clock: clock) } catch let error as UDICloseError {
+        return error.failures
+      } catch { Issue.record(error) }
       return []
     }
   }
