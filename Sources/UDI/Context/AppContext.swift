@@ -12,8 +12,8 @@ package var hasAppContextOfTask: Bool { roots.ofTask.get() != nil }
 ///
 /// The context also applies in tasks that the operation starts, except detached tasks, and where a dependency is
 /// followed that the operation begins to follow, with `follow` or ``Followed``. Objects that are already attached keep
-/// their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the
-/// process's `AppContext`.
+/// their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the process's
+/// `AppContext`.
 ///
 /// - Parameters:
 ///   - context: The root during the operation.

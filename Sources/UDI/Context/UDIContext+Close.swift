@@ -20,8 +20,8 @@ extension UDIContext {
   /// instance after those that helped. (Instances of one registration with different arguments count together.)
   ///
   /// First, the operations of `whileAvailable` that began in these contexts are cancelled. Then comes one context after
-  /// the other: the ends of its operations are awaited, and its instances closed. If an instance has an operation of its
-  /// own (``UDIRegistration/running(mayEnd:fileID:line:_:)``), that is cancelled, and its end is awaited. Then its
+  /// the other: the ends of its operations are awaited, and its instances closed. If an instance has an operation of
+  /// its own (``UDIRegistration/running(mayEnd:fileID:line:_:)``), that is cancelled, and its end is awaited. Then its
   /// `onClose` runs, on its actor. If one throws, the others still run.
   ///
   /// From the moment when this method is called, nothing can be added to these contexts, and nothing new is made in
@@ -41,9 +41,11 @@ extension UDIContext {
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
   /// until the context is closed, and all get the same error. If a context above is being closed, this method waits for
   /// this context and those below alone, and throws their errors. So an `onClose` closure may wait for what runs in
-  /// scopes below. If the context is already closed, this method returns at once. It also returns at once where it would
-  /// otherwise wait for itself: in an `onClose` closure, an operation or an asynchronous factory that closing waits for,
-  /// directly or by way of others.
+  /// scopes below.
+  ///
+  /// If the context is already closed, this method returns at once. It also returns at once where it would otherwise
+  /// wait for itself: in an `onClose` closure, an operation or an asynchronous factory that closing waits for, directly
+  /// or by way of others.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.

@@ -51,8 +51,8 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
   public let kind: Kind
   /// A description of the misuse, and advice.
   public let message: String
-  /// The file of the call, in the form of `#fileID`: the names of the module and the file. Empty for
-  /// `install`, `inject`, `withScope` and `contextScope`, which do not know where they are called, and if there is no call.
+  /// The file of the call, in the form of `#fileID`: the names of the module and the file. Empty if there is no call,
+  /// and for `install`, `inject`, `withScope` and `contextScope`, which do not know where they are called.
   public let fileID: String
   /// The line of the call, counted from 1.
   public let line: Int

@@ -11,9 +11,10 @@ extension UDIRegistration where Dependency: Sendable {
   ///
   /// The operation begins when the instance has been made, at the end of the outermost link, or at once for what
   /// `provide` was given and for instances that exist already, except those of scopes that are not in the tree now. It
-  /// runs in a task of its own, without the task-local values of whoever asked for the instance. Closing the context cancels the operation, awaits its end, and only then
-  /// calls `onClose`: see ``UDIContext/close()``. If the instance is dropped without having been closed, the operation
-  /// is cancelled, and that is reported as ``UDIMisuse/Kind/unclosed``.
+  /// runs in a task of its own, without the task-local values of whoever asked for the instance. Closing the context
+  /// cancels the operation, awaits its end, and only then calls `onClose`: see ``UDIContext/close()``. If the instance
+  /// is dropped without having been closed, the operation is cancelled, and that is reported as
+  /// ``UDIMisuse/Kind/unclosed``; closing still awaits its end.
   ///
   /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws that.
   /// If nobody waits, it is reported as ``UDIMisuse/Kind/operationFailed``, and closing throws it, too.

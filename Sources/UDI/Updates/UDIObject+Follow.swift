@@ -12,9 +12,8 @@ extension UDIObject where Self: Sendable {
   /// The closure runs on the actor in whose code it is written. It is called for the first time before this call
   /// returns, unless this call is made elsewhere, and after that as
   /// ``UDILinking/updates(of:named:search:fileID:line:)`` has new elements: of several changes at once, only the latest
-  /// state counts. No two calls overlap, and the last one gets the latest state. In a closed
-  /// context, this goes on with what lookups from there still find: what is above. If the context goes, the closure is
-  /// called with nil.
+  /// state counts. No two calls overlap, and the last one gets the latest state. In a closed context, this goes on with
+  /// what lookups from there still find: what is above. If the context goes, the closure is called with nil.
   ///
   /// Like what the object has bound, this ends when the object is attached again or detached, so ``didAttachContext()``
   /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,

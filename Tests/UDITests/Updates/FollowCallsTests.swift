@@ -1,11 +1,10 @@
-import Synchronization
 import Testing
 
 @testable import UDI
 
 /// The executor of an actor whose jobs a test runs one by one, the last one first.
 private final class Turns: SerialExecutor {
-  private let jobs = Mutex<[UnownedJob]>([])
+  private let jobs = Locked<[UnownedJob]>([])
 
   func enqueue(_ job: UnownedJob) { jobs.withLock { $0.append(job) } }
 
@@ -31,7 +30,7 @@ private actor Clerk: UDIFinalObject {
 /// Notes its calls, which may come on any thread.
 private final class Listener: UDIFinalObject, Sendable {
   let _attachedContext = UDIAttachment()
-  private let state = Mutex(([String?](), inside: 0, most: 0))
+  private let state = Locked(([String?](), inside: 0, most: 0))
 
   var seen: [String?] { state.withLock { $0.0 } }
   /// How many calls there were at once, at most.

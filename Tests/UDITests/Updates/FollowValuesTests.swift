@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 
 @testable import UDI
@@ -7,7 +6,7 @@ import Testing
 
 /// Notes from where it is called: the `AppContext`, and whether the reporter is the test's.
 private final class Witness: Sendable {
-  let tags = Mutex<[String]>([])
+  let tags = Locked<[String]>([])
   let reports = Tally()
 
   var reporter: UDIReporter { UDIReporter { [reports] _ in reports.add() } }
