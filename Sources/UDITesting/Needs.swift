@@ -12,8 +12,7 @@ public import UDI
 ///
 /// A property with the wrapper `@Linked` for which nothing would be found is only remarked upon, by an issue that is a
 /// warning. So is a type that is registered under names only, or only where the context's search does not look: which
-/// name and which search a property asks for is known only to an object, see
-/// ``expectNeedsAreMet(by:in:sourceLocation:)``.
+/// name and which search a property asks for is known only to an object: see the form that takes one.
 /// A property with the wrapper `@Followed` is remarked upon only if what it follows is there as another type.
 ///
 /// - Parameters:
