@@ -39,6 +39,23 @@ import UDI
     #expect(try await closed() == "bac")
   }
 
+  /// After the reset, "a" is made without the help of "b".
+  @Test func whoHelpedIsForgottenWithTheInstance() async throws {
+    let (journal, runs) = (journal, Tally())
+    context.register((any Alpha).self, named: "a") { context in
+      runs.add()
+      return Made("a", parts: runs.count == 1 ? [try context.require((any Alpha).self, named: "b")] : [])
+    }.onClose { _ in
+      journal.add("a")
+    }
+    register("b")
+    _ = context.link((any Alpha).self, named: "a")
+    let (_, reports) = MisuseLog.during { context.reset() }
+    #expect(reports.map(\.kind) == [.unclosed, .unclosed])
+    for name in ["a", "b"] { _ = context.link((any Alpha).self, named: UDIName(name)) }
+    #expect(try await closed() == "ba")
+  }
+
   /// What stands between has nothing to close, is made anew each time, is found by another type, or by `linkAll`.
   @Test(arguments: 0..<5) func helpReachesThrough(_ way: Int) async throws {
     let journal = journal

@@ -43,6 +43,14 @@ private final class Hooked: UDIObject, @unchecked Sendable {
   func didAttachContext() { tags.append(attachedContext?.tag ?? "none") }
 }
 
+/// Does not stay.
+private final class Leaver: UDIObject, @unchecked Sendable {
+  // Unchecked: each test uses its instances on one thread at a time.
+  let _attachedContext = UDIAttachment()
+  @Required var limit: Int
+  func didAttachContext() { attachedContext = nil }
+}
+
 /// Has properties whose types are spelled with the wrapper at their beginning.
 private final class Spellings: UDIFinalObject {
   let _attachedContext = UDIAttachment()
@@ -150,6 +158,48 @@ private final class Count: Sendable {
     screen.attachedContext = context
     #expect(screen.tags == ["other"], "the hook is called once, for the latest context")
     #expect(screen.store is Disk && made.now == 1 && screen.limit == 2)
+  }
+
+  /// Its own factory attaches it elsewhere, where everything is missing, or there.
+  @Test(arguments: [false, true]) func aFactoryMayAttachElsewhereWhatItMakes(_ isThere: Bool) throws {
+    let other = UDIContext(tag: "other")
+    if isThere {
+      other.provide(2)
+      other.provide(Disk(), as: (any Store).self)
+    }
+    context.provide(1)
+    context.register(Hooked.self) { Hooked().attached(to: other) }
+    let line = #line - 1
+    let (made, reports) = MisuseLog.during { context.link(Hooked.self) }
+    #expect(made?.tags == ["other"])
+    #expect(reports.map(\.kind) == (isThere ? [] : [.needNotMet, .needNotMet]))
+    #expect(reports.allSatisfy { $0.line == line })
+    if isThere { #expect(made?.limit == 2) }
+  }
+
+  /// It was detached before the end of the link that has made it.
+  @Test func whatWasDetachedNeedsNothing() throws {
+    context.register(Hooked.self) { Hooked() }
+    context.register(String.self) { context in
+      try context.require(Hooked.self).attachedContext = nil
+      return "made"
+    }
+    let (made, reports) = MisuseLog.during { context.link(String.self) }
+    #expect(made == "made" && reports.isEmpty, "\(reports)")
+  }
+
+  @Test func whatDetachesItselfNeedsNothing() async throws {
+    let context = context
+    context.register(Leaver.self) { Leaver() }
+    context.register(Leaver.self, named: "async") {
+      await Task.yield()
+      return Leaver()
+    }
+    let (found, reports) = try await MisuseLog.during {
+      let found = (context.link(Leaver.self), try await context.obtain(Leaver.self, named: "async"))
+      return [found.0, found.1]
+    }
+    #expect(found.allSatisfy { $0?.attachedContext == nil } && reports.isEmpty)
   }
 
   @Test func aFactoryMayDetachTheObject() throws {

@@ -577,6 +577,65 @@ func untilCancelled() async throws {
     @TaskLocal static var value = "none"
   }
 
+  /// Who asked is cancelled while the instance is being completed, when it is kept already.
+  @Test func whatIsKeptIsNoLongerCancelled() async throws {
+    let (asker, cancelled) = (Locked<Task<any Alpha, any Error>?>(nil), Locked<[Bool]>([]))
+    let begins = Latch()
+    context.register((any Alpha).self) {
+      await begins.wait()
+      return Made()
+    }.onCreate { _, _ in
+      asker.withLock { $0 }?.cancel()
+      cancelled.withLock { $0.append(Task.isCancelled) }
+    }
+    let context = context
+    let task = Task { try await context.obtain((any Alpha).self) }
+    asker.withLock { $0 = task }
+    begins.arrive()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    await eventually { !cancelled.current.isEmpty }
+    #expect(cancelled.current == [false] && context.link((any Alpha).self) != nil)
+  }
+
+  /// A task goes on after the factory that has started it. What it obtains shares a graph of its own.
+  @Test func afterItsEndAGraphSharesNothing() async throws {
+    let (ends, made) = (Latch(), Locked<[ObjectIdentifier]>([]))
+    context.register((any Gamma).self, lifetime: .graph) {
+      await Task.yield()
+      return Made("shared")
+    }
+    for name in ["left", "right"] as [UDIName] {
+      context.register((any Beta).self, named: name, lifetime: .unique) { context in
+        Made(parts: [try await context.obtain((any Gamma).self)])
+      }
+    }
+    context.register((any Service).self, lifetime: .unique) { context in
+      var parts: [any Sendable] = []
+      for name in ["left", "right"] as [UDIName] {
+        parts += (try await context.obtain((any Beta).self, named: name) as? Made)?.parts ?? []
+      }
+      return Made(parts: parts)
+    }
+    let later = Locked<Task<any Service, any Error>?>(nil)
+    context.register((any Alpha).self, lifetime: .unique) { context in
+      let part = try await context.obtain((any Gamma).self)
+      made.withLock { $0.append(ObjectIdentifier(part)) }
+      later.withLock {
+        $0 = Task {
+          await ends.wait()
+          return try await context.obtain((any Service).self)
+        }
+      }
+      return Made(parts: [part])
+    }
+    let first = try await context.obtain((any Alpha).self)
+    ends.arrive()
+    let parts = (try await later.current?.value as? Made)?.parts.compactMap { $0 as? Made } ?? []
+    #expect(parts.count == 2 && parts[0] === parts[1], "they share one graph")
+    #expect(!made.current.contains(ObjectIdentifier(parts[0])), "which is not that of the factory")
+    withExtendedLifetime(first) {}
+  }
+
   @Test func theFactoryHasTheTaskLocalValuesOfWhoBegan() async throws {
     context.register((any Service).self, lifetime: .context) {
       await Task.yield(); return Plain(Values.value)

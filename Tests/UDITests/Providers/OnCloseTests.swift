@@ -20,6 +20,40 @@ private struct Loosely {
 @Suite struct OnCloseTests {
   private static let own = UDILifetime("own")
 
+  /// The first run of the factory resets the context, and links what then stays.
+  @Test func whatWasResetWhileItWasMadeIsDroppedAndItsSuccessorIsClosed() async throws {
+    let (context, journal, runs) = (UDIContext(tag: "context"), Journal(), Tally())
+    context.register((any Alpha).self) { context in
+      runs.add()
+      if runs.count > 1 { return Made("second") }
+      context.reset()
+      _ = context.link((any Alpha).self)
+      return Made("first")
+    }.onClose {
+      journal.add(($0 as? Made)?.label ?? "")
+    }
+    let (made, reports) = MisuseLog.during { context.link((any Alpha).self) as? Made }
+    #expect(made?.label == "first" && reports.map(\.kind) == [.unclosed])
+    #expect((context.link((any Alpha).self) as? Made)?.label == "second")
+    try await context.close()
+    #expect(journal.all == ["second"])
+  }
+
+  private enum Caller { @TaskLocal static var name = "nobody" }
+
+  @Test func itHasTheTaskLocalValuesOfWhoCloses() async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    context.provide(1).onClose { _ in journal.add(Caller.name) }
+    try await Caller.$name.withValue("first") {
+      try await context.withScope(tag: "scope") { scope in
+        scope.provide(2).onClose { _ in journal.add(Caller.name) }
+        Caller.$name.withValue("inside") { _ = scope.link(Int.self) }
+      }
+    }
+    try await Caller.$name.withValue("second") { try await context.close() }
+    #expect(journal.all == ["first", "second"])
+  }
+
   // MARK: The forms
 
   /// Every form of `register` and `provide`, with a closure that runs anywhere.

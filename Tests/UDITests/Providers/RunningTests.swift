@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import UDI
@@ -284,6 +285,83 @@ private enum Locals {
     try await context.close()
     try await waiting.value
     try await context.untilClosed()
+  }
+
+  /// Runs what is not isolated on a thread of its own, so that a test may block it.
+  private final class OwnExecutor: TaskExecutor {
+    private let queue = DispatchQueue(label: "own executor")
+    func enqueue(_ job: UnownedJob) {
+      let executor = unsafe asUnownedTaskExecutor()
+      queue.async { unsafe job.runSynchronously(on: executor) }
+    }
+  }
+
+  /// The task is told of the failure and cancelled before it can go on.
+  @Test func aFailureIsNotLostIfWhoWaitsIsCancelledAtThatMoment() async throws {
+    let (context, waits, fails, told) = (context, Latch(), Latch(), DispatchSemaphore(value: 0))
+    context.provide(1).running { _ in
+      await fails.wait()
+      throw OutOfOrder()
+    }
+    let hook = { @Sendable (point: Schedule.Point) in
+      guard point == .waits else { return }
+      waits.arrive()
+      told.wait()
+      withUnsafeCurrentTask { unsafe $0?.cancel() }
+    }
+    let waiting = Task(executorPreference: OwnExecutor()) {
+      try await Schedule.$hook.withValue(hook) { try await context.untilClosed() }
+    }
+    await waits.wait()
+    fails.arrive()
+    await until { !context.isAwaited }
+    told.signal()
+    let failure = await #expect(throws: UDIFailure.self) { try await waiting.value }
+    #expect(failure?.error is OutOfOrder)
+    try await context.close()
+  }
+
+  /// The closing has begun when the instance is made.
+  @Test func whatIsMadeAtTheLastMomentIsClosedWithoutHavingRun() async throws {
+    let (context, journal, began, ends) = (context, journal, Latch(), Latch())
+    context.register((any Alpha).self) {
+      began.arrive()
+      await ends.wait()
+      return Made("late")
+    }.onClose { _ in
+      journal.add("closed")
+    }.running { _ in
+      journal.add("runs")
+    }
+    let asking = Task { try await context.obtain((any Alpha).self) }
+    await began.wait()
+    let closing = Task { try await context.close() }
+    await eventually { context.change { node, _ in node.isEnding } }
+    ends.arrive()
+    try await closing.value
+    await #expect(throws: (any Error).self) { try await asking.value }
+    #expect(journal.all == ["closed"])
+  }
+
+  /// The same for a thread that is making it.
+  @Test func whatAThreadMakesAtTheLastMomentIsClosedWithoutHavingRun() async throws {
+    let (context, journal, began, ends) = (context, journal, Latch(), DispatchSemaphore(value: 0))
+    context.register((any Alpha).self) {
+      began.arrive()
+      ends.wait()
+      return Made("late")
+    }.onClose { _ in
+      journal.add("closed")
+    }.running { _ in
+      journal.add("runs")
+    }
+    Thread.detachNewThread { _ = context.link((any Alpha).self) }
+    await began.wait()
+    let closing = Task { try await context.close() }
+    await eventually { context.change { node, _ in node.isEnding } }
+    ends.signal()
+    try await closing.value
+    #expect(journal.all == ["closed"])
   }
 
   /// What an operation follows in its own context ends with the context. That is no failure of the operation.

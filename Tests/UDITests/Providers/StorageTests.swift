@@ -7,6 +7,26 @@ import UDI
   let context = UDIContext(tag: "context")
   let census = Census()
 
+  /// The storage of what is being made looks up something that an initialiser makes, whose parameter only `obtain` makes.
+  @Test func whatAStorageLooksUpTakesNoParametersOfWhatIsBeingMade() async throws {
+    let (context, found, loads) = (context, Journal(), Tally())
+    let storage = Scripted(onEachLoad: {
+      loads.add()
+      found.add("\(withReporter(.silent) { context.link((any Beta).self) } != nil)")
+    })
+    context.register((any Gamma).self, lifetime: .unique) {
+      await Task.yield()
+      return Made("part")
+    }
+    context.register(
+      (any Beta).self, lifetime: .unique, using: { (part: any Gamma) in Made(parts: [part]) as any Beta })
+    context.register(
+      (any Alpha).self, lifetime: storage.lifetime, using: { (part: any Gamma) in Made(parts: [part]) as any Alpha })
+    let made = try await context.obtain((any Alpha).self) as? Made
+    #expect(made?.parts.count == 1)
+    #expect(loads.count > 1 && Set(found.all) == ["false"])
+  }
+
   /// Keeps an instance, and pauses where a test wants it to.
   final class Scripted: UDIStorage {
     private let kept = Locked<UDIMade?>(nil)
@@ -14,14 +34,17 @@ import UDI
     private let (onLoad, afterLoad) = (Locked<(@Sendable () -> Void)?>(nil), Locked<(@Sendable () -> Void)?>(nil))
     /// Called with the number of the call, before the instance is stored and afterwards.
     private let (beforeStoring, afterStoring): (@Sendable (Int) -> Void, @Sendable (Int) -> Void)
+    private let onEachLoad: @Sendable () -> Void
     /// Called with the number of the call, before the instance is released.
     private let beforeResetting: @Sendable (Int) -> Void
 
     init(
       beforeStoring: @escaping @Sendable (Int) -> Void = { _ in },
       afterStoring: @escaping @Sendable (Int) -> Void = { _ in },
-      beforeResetting: @escaping @Sendable (Int) -> Void = { _ in }
+      beforeResetting: @escaping @Sendable (Int) -> Void = { _ in },
+      onEachLoad: @escaping @Sendable () -> Void = {}
     ) {
+      self.onEachLoad = onEachLoad
       (self.beforeStoring, self.afterStoring, self.beforeResetting) = (beforeStoring, afterStoring, beforeResetting)
     }
 
@@ -35,6 +58,7 @@ import UDI
     func afterNextLoad(_ body: @escaping @Sendable () -> Void) { afterLoad.withLock { $0 = body } }
 
     func load() -> UDIMade? {
+      onEachLoad()
       onLoad.withLock { $0.take() }?()
       let found = kept.withLock { $0 }
       afterLoad.withLock { $0.take() }?()

@@ -337,6 +337,34 @@ private final class Loner: UDIFinalObject {
     #expect(await settle([root]) && listener.told.count == 0 && listener.attachedContext === other)
   }
 
+  @Test("A change after which a lookup finds the same is not told")
+  func theSame() async throws {
+    let (screen, plain, other) = (Screen().attached(to: root), Plain("plain"), Plain("other"))
+    root.bind(plain, as: (any Loose).self)
+    #expect(await settle([root]) && screen.take() == [nil, "plain"])
+    root.bind(plain, as: (any Loose).self)
+    #expect(await settle([root]) && screen.take() == [])
+    let child = try root.makeChild(tag: "child")
+    child.bind(other, as: (any Loose).self)
+    root.unbind((any Loose).self)
+    root.bind(plain, as: (any Loose).self)
+    #expect(await settle([root]) && screen.take() == [])
+  }
+
+  @Test("At the end of the context, what was there is gone; what was not is not told again", arguments: [true, false])
+  func end(_ wasThere: Bool) async throws {
+    let (loner, plain) = (Loner().attached(to: root), Plain("plain"))
+    if wasThere { root.bind(plain, as: (any Loose).self) }
+    loner.follow((any Loose).self) { loner, found in loner.seen.append(found?.label) }
+    let following = loner.follow((any Loose).self) { loner, found in loner.seen.append(found?.label) }
+    following.cancel()
+    #expect(await settle([root]))
+    loner.seen = []
+    try await root.close()
+    for _ in 0..<100 { await Task.yield() }
+    #expect(loner.seen == (wasThere ? [nil] : []))
+  }
+
   @Test("After 10,000 changes, the last is known, and nothing has grown")
   func manyChanges() async {
     let screen = Screen().attached(to: root)
