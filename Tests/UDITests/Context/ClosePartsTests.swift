@@ -109,7 +109,7 @@ import Testing
   @Test func requestsReportNothingOfTheRoot() async throws {
     let (root, begun, go) = (root, Latch(), Latch())
     root.provide(1).onClose { _ in throw Broken(label: "1") }
-    let untold = try await reports {
+    let untold = await reports {
       let requests = (0..<10).map { _ in
         Task { try await root.withScope(tag: "request") { _ in await go.wait() } }
       }

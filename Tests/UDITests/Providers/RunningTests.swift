@@ -307,7 +307,7 @@ private enum Locals {
       guard point == .waits else { return }
       waits.arrive()
       told.wait()
-      withUnsafeCurrentTask { unsafe $0?.cancel() }
+      unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
     }
     let waiting = Task(executorPreference: OwnExecutor()) {
       try await Schedule.$hook.withValue(hook) { try await context.untilClosed() }

@@ -244,8 +244,8 @@ private final class Loner: UDIFinalObject {
       let context = contexts.randomElement(using: &random)!
       switch Int.random(in: 0..<8, using: &random) {
       case 0: try await context.close()
-      case 1, 2: withReporter(.silent) { context.unbind((any Loose).self) }
-      case 3: withReporter(.silent) { context.provide(Plain("provided \(step)"), as: (any Loose).self, replaces: true) }
+      case 1, 2: _ = withReporter(.silent) { context.unbind((any Loose).self) }
+      case 3: _ = withReporter(.silent) { context.provide(Plain("provided \(step)"), as: (any Loose).self, replaces: true) }
       default:
         withReporter(.silent) { context.bind(plains.randomElement(using: &random)!, as: (any Loose).self) }
       }
