@@ -322,6 +322,19 @@ struct MadeOfOverrideTests {
     try await context.close()
     #expect(closed.all == [1, 2])
   }
+
+  @Test("The same for what a scope owns")
+  func closedInAScope() async throws {
+    let closed = Locked<Int>([])
+    let context = UDIContext(tag: "context")
+    context.register((any Clock).self) { StoppedClock(now: 1) }
+    context.register(lifetime: .scope, using: Diary.init(clock:)).onClose { closed.add($0.clock.now) }
+    let scope = try context.makeScope(tag: "scope")
+    withOverride(of: (any Clock).self, with: StoppedClock(now: 2), in: context) { _ = scope.link(Diary.self) }
+    #expect(scope.link(Diary.self)?.clock.now == 1 && closed.all.isEmpty)
+    try await scope.close()
+    #expect(closed.all == [1, 2])
+  }
 }
 
 private final class Diary: Sendable {

@@ -64,7 +64,8 @@ extension UDIContext {
   ///
   /// When the limit is over, whatever the closing still waits for is cancelled, and is no longer waited for: an
   /// operation, an `onClose` closure, or a factory. What remains to be closed is closed nevertheless, in order. For
-  /// each closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed
+  /// each closure and each operation that is left, the closing then waits for a tenth of the limit. (If a context above
+  /// is being closed, and it is not yet this context's turn, only the caller stops waiting when the limit is over.) Nothing is closed
   /// twice. If several calls close a context, the first reason counts, and the shortest limit.
   ///
   /// ```swift
@@ -179,7 +180,7 @@ extension Node {
 
 extension Provider {
   /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
-  fileprivate final var isAtRest: Bool {
+  final var isAtRest: Bool {
     unsafe creation == nil && extras?.preparation == nil && caches?.all.allSatisfy(\.isAtRest) != false
   }
 }

@@ -159,6 +159,29 @@ import Testing
     for label in ["sibling", "child", "root"] { #expect(untold.filter { $0.contains("\"\(label)\"") }.count == 1) }
   }
 
+  /// A caller of an earlier run gets its error. A later run, which an operation has begun, does not tell it again.
+  @Test func whatACallerBelowGetsIsNotReportedAbove() async throws {
+    let (root, begun, go, isOver) = (root, Latch(), Latch(), Latch())
+    let child = try root.makeChild(tag: "child")
+    child.provide(1).onClose { _ in
+      begun.arrive()
+      await go.wait()
+      throw Broken(label: "child")
+    }
+    let untold = await reports {
+      let below = closing(child)
+      await begun.wait()
+      root.provide("").onClose { _ in isOver.arrive() }.running { _ in
+        try await root.close()
+        go.arrive()
+      }
+      #expect(await below.value.count == 1)
+      await isOver.wait()
+      await until { root.link(String.self) == nil }
+    }
+    #expect(untold.isEmpty)
+  }
+
   /// A limit for a context below is none for the rest.
   @Test func aLimitBelowIsThatOfItsPart() async throws {
     let (root, journal, clock, latch) = (root, journal, clock, Latch())

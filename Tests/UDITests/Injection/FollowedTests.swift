@@ -414,23 +414,22 @@ private final class PlainScreen: UDIFinalObject {
   func missesNothing() async {
     let (root, screen, plain, told) = (root, Screen().attached(to: root), Plain("plain"), Tally())
     for round in 0..<1_000 {
-      let change: Task<Void, Never>
-      (_, change) = withObservationTracking {
-        let read = screen.loose?.label
+      _ = withObservationTracking {
+        let (read, isDone) = (screen.loose?.label, DispatchSemaphore(value: 0))
         // On another thread, at any time from now.
-        let change = Task.detached {
+        Thread.detachNewThread {
           if round.isMultiple(of: 2) {
             root.bind(plain, as: (any Loose).self)
           } else {
             root.unbind((any Loose).self)
           }
+          isDone.signal()
         }
-        if round.isMultiple(of: 3) { letTasksRun() }
-        return (read, change)
+        if round.isMultiple(of: 3) { isDone.wait() }
+        return read
       } onChange: {
         told.add()
       }
-      await change.value
       while told.count <= round { await Task.yield() }
       #expect(told.count == round + 1)
     }

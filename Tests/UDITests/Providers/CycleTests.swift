@@ -190,7 +190,8 @@ import UDI
       let error = #expect(throws: UDILinkError.self) { try context.require((any Alpha).self, named: 299) }
       #expect(error?.isTooDeep(forStackOf: 512 << 10) == true)
       let text = error?.description ?? ""
-      #expect(text.contains(" others, for a stack of 512 KiB. ") && !text.contains("make the one before"), "\(text)")
+      #expect(text.contains(" others, for a stack of ") && text.contains(" KiB. "), "\(text)")
+      #expect(!text.contains("make the one before"), "\(text)")
       #expect(text.contains("First make what is needed further in"))
       for index in 0..<300 { #expect(context.link((any Alpha).self, named: UDIName(index)) != nil) }
     }
@@ -439,10 +440,11 @@ import UDI
 }
 
 extension UDILinkError {
-  /// Whether there is too little left of a stack of about the given size.
+  /// Whether there is too little left of a stack of about the given size. The C library may give a new thread the stack of
+  /// one that has ended, which is up to four times as large.
   func isTooDeep(forStackOf size: Int) -> Bool {
     guard case .tooDeep(let depth, let stack?) = cause else { return false }
-    return depth > 10 && abs(stack - size) < 64 << 10
+    return depth > 10 && stack > size - (64 << 10) && stack <= 4 * size
   }
 
   var isCycle: Bool { if case .cycle = cause { true } else { false } }

@@ -486,6 +486,27 @@ private struct Failed: Error {}
     #expect(await found && journal.all == ["closed"])
   }
 
+  @Test func whatAResetDropsWhileItIsMadeIsClosed() async throws {
+    let (begun, go, journal) = (Latch(), Latch(), Journal())
+    root.register((any Alpha).self, lifetime: .scope) { (_: UDIContext, label: String) async in
+      begun.arrive()
+      await go.wait()
+      return Made(label)
+    }.onClose { _ in
+      journal.add("closed")
+    }
+    let scope = try root.makeScope(tag: "scope")
+    let asking = Task { try await scope.obtain((any Alpha).self, with: "a") }
+    await begun.wait()
+    scope.reset()
+    let closing = Task { try await scope.close() }
+    while scope.makeIsPossible { await Task.yield() }
+    go.arrive()
+    try await closing.value
+    _ = try? await asking.value
+    #expect(journal.all == ["closed"])
+  }
+
   @Test func whatIsDroppedWithoutClosingIsReported() throws {
     root.register((any Alpha).self, lifetime: .scope) {
       Made("a")
@@ -622,6 +643,10 @@ private struct Failed: Error {}
 
 @MainActor private protocol Sheet: AnyObject {}
 @MainActor private final class Page: Sheet {}
+
+extension UDIContext {
+  fileprivate var makeIsPossible: Bool { (try? addChild(UDIContext(tag: "child"))).map { removeChild(tag: "child") } != nil }
+}
 
 extension UDIExplanation.Cause {
   fileprivate var isFound: Bool { if case .found = self { true } else { false } }

@@ -245,7 +245,9 @@ private final class Loner: UDIFinalObject {
       switch Int.random(in: 0..<8, using: &random) {
       case 0: try await context.close()
       case 1, 2: _ = withReporter(.silent) { context.unbind((any Loose).self) }
-      case 3: _ = withReporter(.silent) { context.provide(Plain("provided \(step)"), as: (any Loose).self, replaces: true) }
+      case 3:
+        let plain = Plain("provided \(step)")
+        _ = withReporter(.silent) { context.provide(plain, as: (any Loose).self, replaces: true) }
       default:
         withReporter(.silent) { context.bind(plains.randomElement(using: &random)!, as: (any Loose).self) }
       }

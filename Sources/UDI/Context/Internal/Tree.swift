@@ -28,8 +28,8 @@ import Synchronization
 /// `linkAll`, and a lookup of one dependency that has to look again (`Node.locate`).
 ///
 /// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
-/// `Activity`: the making of an instance, by a thread or by a task (`Creation`), a run of `close()` (`Closing`), and a
-/// part of a making on its actor (`Factory.takeOrWait`). A thread or a task that wants the result first joins the
+/// `Activity`: the making of an instance, by a thread or by a task (`Creation`), the end of a context (`Closing`), and
+/// a part of a making on its actor (`Factory.takeOrWait`). A thread or a task that wants the result first joins the
 /// waiters of the activity, under the tree lock, unless it would then wait for itself: the activities know who waits
 /// for whom, so that a circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is
 /// suspended, with no lock held. Continuations are resumed, and tasks started and cancelled, while no lock is held. A

@@ -99,8 +99,8 @@ extension Watcher {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
   /// has been called.
   ///
-  /// - Returns: What has been found; nil if the context is gone or closed, if the task is cancelled, or if the watcher
-  ///   is stopped.
+  /// - Returns: What has been found; nil if the context is gone, or is closed and the watcher does not go on above; if
+  ///   the task is cancelled; or if the watcher is stopped.
   // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
   @inline(never)
   nonisolated(nonsending) func next() async -> [Found]? {
@@ -130,8 +130,8 @@ extension Watcher {
   /// Waits until there is a change that the consumer has not seen. If there are copies of an iterator, one of them gets
   /// it.
   ///
-  /// - Returns: The kind of change; nil if the context is gone or closed, if the task is cancelled, or if the consumer
-  ///   has waited long enough.
+  /// - Returns: The kind of change; nil if the context is gone, or is closed and the watcher does not go on above; if
+  ///   the task is cancelled; or if the consumer has waited long enough.
   nonisolated(nonsending) func nextChange() async -> ChangeKind? {
     let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isStopped ? .end : nil) }
     return kind == .end ? nil : kind

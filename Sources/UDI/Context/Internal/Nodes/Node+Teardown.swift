@@ -9,6 +9,11 @@ extension Node {
     var content = Content()
     let outermost = Tree.change { garbage -> Unretained<Resolution>? in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
+      // What is still under way must not be the last to hold the extras, with what they have of the user.
+      for activity in treeLocked.extras?.activities ?? [] {
+        garbage.add(activity)
+        activity.leaveContext()
+      }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: treeLocked.nextChildSequence > 0, &garbage)

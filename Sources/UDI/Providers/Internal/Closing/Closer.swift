@@ -157,6 +157,7 @@ extension Provider {
   /// target. Call this under the tree lock.
   final func leaveIfIdle(_ garbage: inout Garbage) {
     if unsafe showsInstance || kept != nil || creation != nil || hasCaches || self is Alias { return }
+    if kind == .scoped, closer?.unclosed.isEmpty == false { return }
     if let node, kind == .scoped || node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
   }
 }

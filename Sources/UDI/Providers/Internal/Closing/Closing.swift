@@ -7,6 +7,8 @@ final class Closing: Activity, @unchecked Sendable {
   /// The index of this part in `run.parts`, and that of the context above; nil for the outermost one.
   let index: Int
   let outer: Int?
+  /// The indices of the parts directly below.
+  private var inner: [Int] = []
   /// The context. It is held until it has ended.
   fileprivate(set) var context: UDIContext?
   /// What was under way when the run began, each with the number of this part among its waiters: earlier runs for
@@ -19,6 +21,8 @@ final class Closing: Activity, @unchecked Sendable {
   /// How many of those that wait get the error: callers of `close()`, and a later run for a context above.
   private var takers = 0
   var isTaken: Bool { takers > 0 }
+  /// Whether somebody gets it besides a later run.
+  var isTakenByOthers: Bool { takers > 1 }
   /// What they get, once the context has ended.
   private(set) var failures: [UDIFailure] = []
   /// Whether a closer has been called, here or below.
@@ -35,6 +39,7 @@ final class Closing: Activity, @unchecked Sendable {
   init(_ run: ClosingRun, _ context: UDIContext, _ node: Node, below outer: Closing?) {
     (self.run, self.context, index, self.outer) = (run, context, run.parts.count, outer?.index)
     super.init()
+    outer?.inner.append(index)
     node.treeLocked.ensureExtras().closing = self
   }
 
@@ -108,21 +113,28 @@ final class Closing: Activity, @unchecked Sendable {
     // Detached, like the other timer: it may end a moment after the run, and a task keeps its task-local values alive.
     let timer = Task.detached { [self] in
       if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
-      let left = Tree.change { _ -> (activity: Activity, number: UInt64)? in
-        if hasEnded { return nil }
-        let isFirst = rest == nil
-        rest = rest ?? (limit.time / 10, limit.clock)
-        run.isLate = true
-        if run.isBusy(below: self) { return isFirst ? run.awaitedNow : nil }
-        return number.map { (self, $0) }
-      }
-      left?.activity.leave(left!.number)
+      leaveBehind((limit.time / 10, limit.clock), leaving: number)
     }
     let isOver = Tree.change { _ in
       if !hasEnded { timers.append(timer) }
       return hasEnded
     }
     if isOver { timer.cancel() }
+  }
+
+  /// Leaves behind what the run waits for here or below, because a limit is over.
+  ///
+  /// - Parameter rest: How long the run waits from then on.
+  func leaveBehind(_ rest: Limit, leaving number: UInt64? = nil) {
+    let left = Tree.change { _ -> (activity: Activity, number: UInt64)? in
+      if hasEnded { return nil }
+      let isFirst = self.rest == nil
+      if isFirst { self.rest = rest }
+      run.isLate = true
+      if run.isBusy(below: self) { return isFirst ? run.awaitedNow : nil }
+      return number.map { (self, $0) }
+    }
+    if let (activity, number) = left { activity.leave(number) }
   }
 
   /// Ends the context if nothing else is left to do. Do not call this under a lock.
@@ -136,7 +148,11 @@ final class Closing: Activity, @unchecked Sendable {
   /// - Returns: What `wakeAll` needs.
   func endAll() -> [(part: Closing, context: UDIContext)] {
     let all = Tree.change { _ in
-      let parts = index == 0 ? run.parts : context?.withNode { run.parts(from: $0) } ?? []
+      var parts = hasEnded ? [] : [self], next = 0
+      while next < parts.count {
+        parts += parts[next].inner.map { run.parts[$0] }
+        next += 1
+      }
       return parts.compactMap { part in part.context.map { (part, $0) } }
     }
     for (_, context) in all { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }

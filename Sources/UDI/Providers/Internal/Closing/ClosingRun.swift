@@ -85,11 +85,6 @@ final class ClosingRun: @unchecked Sendable {
   /// Whether it is the turn of a part, or of one below it.
   func isBusy(below outer: Closing) -> Bool { isPart(current, below: outer) }
 
-  /// The parts for a node and those below it.
-  func parts(from first: Node) -> [Closing] {
-    BreadthFirst(first).compactMap { $0.node.treeLocked.extras?.closing }.filter { $0.run === self }
-  }
-
   /// What has failed in a part or below it. Somebody gets it as an error.
   func takeFailures(of outer: Closing) -> [UDIFailure] {
     failures.indices.filter { isPart(failures[$0].part, below: outer) }.map { index in
@@ -128,10 +123,12 @@ final class ClosingRun: @unchecked Sendable {
     let all = first.endAll()
     // The observer is notified before the callers that wait go on.
     UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
-    let untold = Tree.change { _ in first.isTaken ? [] : failures.filter { !$0.isTold }.map(\.failure) }
-    for failure in untold { failure.reportWhileClosing() }
+    if !Tree.change({ _ in first.isTaken }) { reportUntold() }
     first.wakeAll(all)
+    // Whoever was to get the error may have left meanwhile.
+    reportUntold()
     Tree.change { _ in self.parts = [] }
+    withExtendedLifetime(parts) {}
   }
 
   /// Waits for something, as long as there is time.
@@ -184,16 +181,27 @@ final class ClosingRun: @unchecked Sendable {
           part.hasCalledCloser = part.hasCalledCloser || other.hasCalledCloser
           return (other.takeFailures(), limit(of: part))
         }
-        for failure in failures ?? [other.late] { note(failure, part) }
-        if failures == nil, let rest { other.startTimer((.zero, rest.clock)) }
+        for failure in failures ?? [other.late] { note(failure, part, isTold: other.isTakenByOthers) }
+        if failures == nil, let rest { other.leaveBehind(rest) }
       } else if !hasEnded, let key = activity.key {
         note(UDIFailure(key, path: part.path, error: UDIUntimelyEnd.notInTime), part)
       }
     }
   }
 
-  private func note(_ failure: UDIFailure, _ part: Closing) {
-    Tree.change { _ in failures.append((part.index, failure, isTold: false)) }
+  private func note(_ failure: UDIFailure, _ part: Closing, isTold: Bool = false) {
+    Tree.change { _ in failures.append((part.index, failure, isTold)) }
+  }
+
+  /// Reports what nobody gets as an error.
+  private func reportUntold() {
+    let untold = Tree.change { _ in
+      failures.indices.filter { !failures[$0].isTold }.map { index in
+        failures[index].isTold = true
+        return failures[index].failure
+      }
+    }
+    for failure in untold { failure.reportWhileClosing() }
   }
 
   @inline(never)

@@ -402,6 +402,9 @@ extension Provider {
   package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
+    // What is still being made for a scope is closed with it, so its keeper stays.
+    let mayLeave = kind == .scoped && isAtRest
+    defer { if mayLeave { leaveIfIdle(&garbage) } }
     if hasCloser, !closesLater { dropUnclosed(.max, &garbage) }
     if hasExtras { extras?.helpers = [] }
     InstanceKeeper(provider: self, cache: nil).dropKept(&garbage)
@@ -411,6 +414,5 @@ extension Provider {
     // wants a newer instance may have to wait until an older one has been stored.
     if sharing != .custom { for cache in all { caches.discard(cache, &garbage) } }
     for cache in all { InstanceKeeper(provider: self, cache: cache).dropKept(&garbage) }
-    leaveIfIdle(&garbage)
   }
 }

@@ -138,8 +138,13 @@ extension Resolution {
   /// the instance does.
   @inline(__always)
   func running(_ creation: Creation, _ make: () throws -> Instance) rethrows -> Instance {
-    let outer = unsafe (isLooking, graph.take())
-    defer { unsafe (isLooking, graph) = outer }
+    let wasLooking = unsafe isLooking
+    var other = unsafe graph.take()
+    // The graph of the parts is released last: that may run user code.
+    defer {
+      unsafe isLooking = wasLooking
+      unsafe swap(&graph, &other)
+    }
     // What is made only once is not part of a look.
     if unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
     return try make()
