@@ -64,9 +64,9 @@ extension UDIContext {
   ///
   /// When the limit is over, whatever the closing still waits for is cancelled, and is no longer waited for: an
   /// operation, an `onClose` closure, or a factory. What remains to be closed is closed nevertheless, in order. For
-  /// each closure and each operation that is left, the closing then waits for a tenth of the limit. (If a context above
-  /// is being closed, and it is not yet this context's turn, only the caller stops waiting when the limit is over.) Nothing is closed
-  /// twice. If several calls close a context, the first reason counts, and the shortest limit.
+  /// each closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed
+  /// twice. If several calls close a context, the first reason counts, and the shortest limit. If a context above is
+  /// being closed, and it is not yet this context's turn, only the caller stops waiting when the limit is over.
   ///
   /// ```swift
   /// try await session.close(because: LogOut(), within: .seconds(10))

@@ -500,7 +500,7 @@ private struct Failed: Error {}
     await begun.wait()
     scope.reset()
     let closing = Task { try await scope.close() }
-    while scope.makeIsPossible { await Task.yield() }
+    while scope.isOpen { await Task.yield() }
     go.arrive()
     try await closing.value
     _ = try? await asking.value
@@ -645,7 +645,7 @@ private struct Failed: Error {}
 @MainActor private final class Page: Sheet {}
 
 extension UDIContext {
-  fileprivate var makeIsPossible: Bool { (try? addChild(UDIContext(tag: "child"))).map { removeChild(tag: "child") } != nil }
+  fileprivate var isOpen: Bool { (try? addChild(UDIContext(tag: "child"))).map { removeChild(tag: "child") } != nil }
 }
 
 extension UDIExplanation.Cause {

@@ -9,11 +9,7 @@ extension Node {
     var content = Content()
     let outermost = Tree.change { garbage -> Unretained<Resolution>? in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
-      // What is still under way must not be the last to hold the extras, with what they have of the user.
-      for activity in treeLocked.extras?.activities ?? [] {
-        garbage.add(activity)
-        activity.leaveContext()
-      }
+      if let extras = treeLocked.extras { leaveBehind(extras.activities, &garbage) }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
       let children = empty(into: &content, goingOnAt: nil, isReachable: treeLocked.nextChildSequence > 0, &garbage)
@@ -29,6 +25,16 @@ extension Node {
     guard let outermost else { return }
     while let next = outermost.read({ $0.orphans?.popLast() }) { _ = consume next }
     outermost.read { $0.orphans = nil }
+  }
+
+  /// Makes sure that what is still under way is not the last to hold the extras, with what they have of the user: it
+  /// would release them under the lock.
+  @inline(never)
+  private func leaveBehind(_ activities: [Activity], _ garbage: inout Garbage) {
+    for activity in activities {
+      garbage.add(activity)
+      activity.leaveContext()
+    }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from

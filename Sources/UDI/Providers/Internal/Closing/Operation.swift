@@ -13,8 +13,8 @@ final class Operation: Activity, @unchecked Sendable {
   let ending: UDIEnding?
   /// What `perform` runs; nil once it has begun, and for what `untilClosed` waits for.
   private var body: (@Sendable () async throws -> Void)?
-  /// The number among its waiters of the part of a run of `close()` that ends it. It enters as soon as the run begins: the
-  /// operation may close its own context, and must not wait for that.
+  /// The number among its waiters of what ends its context (`Closing`), which enters as soon as the run of `close()`
+  /// begins: the operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
   /// Whether the operation is to end because its context is being closed. Not true for the call of a closer.
   var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil && ending == nil }

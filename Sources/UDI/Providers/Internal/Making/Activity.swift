@@ -1,6 +1,6 @@
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
-/// user (`Operation`), or the end of a context (`Closing`). Those that wait for a change of something that lasts, such as
-/// a watcher, use one, too.
+/// user (`Operation`), or the end of a context (`Closing`). Those that wait for a change of something that lasts, such
+/// as a watcher, use one, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -15,8 +15,8 @@ class Activity: @unchecked Sendable {
     /// A task, and the asynchronous call that it is part of, if any. The keys are those of the synchronous factories
     /// that lead from that call to the activity.
     case task(AsyncCall?, through: [KeyIdentity])
-    /// Another activity: the end of a context, which waits for that of a creation, of an operation or of an earlier run,
-    /// but does not want the instance.
+    /// Another activity: the end of a context, which waits for that of a creation, of an operation or of a context
+    /// below, but does not want the instance.
     case activity(Activity)
 
     /// The activities that cannot go on while this waits.
