@@ -78,7 +78,7 @@ final class ReportsOfTest: Sendable {
     var error: UDICloseError?
     // If nothing is open, the context stays as it is, so that an audit finds what keeps it alive.
     if closes, isOpen {
-      error = await context.closeCollectingErrors(.closed(), (patience, ContinuousClock()))
+      error = await context.closeCollectingErrors(.closed(), Limit(patience, ContinuousClock()))
       error?.report()
     }
     // Whoever has closed the context has got what had failed.

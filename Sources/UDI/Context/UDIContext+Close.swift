@@ -81,13 +81,12 @@ extension UDIContext {
     because reason: (any Sendable)? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) async throws {
-    let limit = limit?.asLimit.map { ($0, clock) }
-    if let error = await closeCollectingErrors(.closed(because: reason), limit) { throw error }
+    if let error = await closeCollectingErrors(.closed(because: reason), Limit(limit, clock)) { throw error }
   }
 
   /// Closes the context like `close`, but returns the error.
   nonisolated(nonsending) package func closeCollectingErrors(
-    _ ending: UDIEnding, _ limit: (time: Duration, clock: any Clock<Duration>)? = nil
+    _ ending: UDIEnding, _ limit: Limit? = nil
   ) async -> UDICloseError? {
     guard let (part, number, _) = Closing.join(self, ending, limit) else { return nil }
     return await part.waitForEnd(number)

@@ -168,8 +168,12 @@ extension UDIExplanation {
   /// branch was added first.
   package var equallyNear: [Place] {
     // The list of contexts ends with the level of the answer.
-    let answers = contexts.map { context in context.findings.filter(isAnswer).prefix(1).map { (context, $0) } }
-    return answers.joined().dropFirst().map { Place(fullPath: $0.fullPath, finding: $1) }
+    var places: [Place] = []
+    for context in contexts {
+      guard let finding = context.findings.first(where: isAnswer) else { continue }
+      places.append(Place(fullPath: context.fullPath, finding: finding))
+    }
+    return Array(places.dropFirst())
   }
 
   /// Whether this is about a key.

@@ -35,16 +35,18 @@ extension UDIFailure: CustomStringConvertible {
     if failures.count == 1 { return spelled("One dependency \(what): \(failures[0].description)") }
     // Without what needed the dependency: two dependencies may lack the same one.
     let causes = failures.map { ($0.error as? UDILinkError)?.explanation.decision ?? "\($0.error)" }
-    let groups = Array(Dictionary(grouping: causes.indices) { causes[$0] }.values).inOrder { UInt64($0[0]) }
     let dependencies = failures.map(\.dependency)
     let count = Set(dependencies).count
     var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
-    for (number, same) in groups.enumerated() {
+    var number = 0
+    for (first, cause) in causes.enumerated() where causes.firstIndex(of: cause) == first {
+      let same = causes.indices.filter { causes[$0] == cause }
+      number += 1
       // What failed first comes first: it is what the others need.
-      let index = same.reduce(same[0]) { failures[$1].number < failures[$0].number ? $1 : $0 }
+      let index = same.reduce(first) { failures[$1].number < failures[$0].number ? $1 : $0 }
       // All lines of a description are indented like its first one.
       let description = failures[index].description.split(separator: "\n", omittingEmptySubsequences: false)
-      lines.append("  " + description.prefix(number < 10 ? .max : 1).joined(separator: "\n  "))
+      lines.append("  " + description.prefix(number <= 10 ? .max : 1).joined(separator: "\n  "))
       let others = same.filter { $0 != index }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }

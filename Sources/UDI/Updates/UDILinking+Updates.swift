@@ -130,11 +130,8 @@ extension UDIOrigin {
     }
     let consumer = Consumer(context, request)
     let watcher = consumer.watcher
-    let timer = limit?.asLimit.map { limit in
-      Task {
-        if limit > .zero { try? await clock.sleep(for: limit) }
-        Tree.change { _ in watcher.stop() }
-      }
+    let timer = Limit(limit, clock).map { limit in
+      Task { if await limit.wait() { Tree.change { _ in watcher.stop() } } }
     }
     var found: Dependency?
     while found == nil, let next = await watcher.next() { found = Watcher.first(next) }

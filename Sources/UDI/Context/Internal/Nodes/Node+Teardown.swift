@@ -137,12 +137,7 @@ extension Node {
   func hadKey(_ key: UInt64) -> Bool { isEnding && past.contains { $0.keys.contains(key) } }
 
   /// What this context and closed contexts above had when they began to end.
-  var past: some Sequence<ClosedPast> {
-    sequence(state: treeLocked.extras?.past) { next in
-      defer { next = next?.above }
-      return next
-    }
-  }
+  var past: [ClosedPast] { treeLocked.extras?.past.map { Array(sequence(first: $0, next: \.above)) } ?? [] }
 
   /// Notes what the context has, because it begins to end.
   func notePast(_ garbage: inout Garbage) {

@@ -19,10 +19,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Whether nothing is left to do but to end the context, which the first who waits for that does, or the run.
   var isDone = false
   /// How many of those that wait get the error: callers of `close()`, and a later run for a context above.
-  private var takers = 0
-  var isTaken: Bool { takers > 0 }
-  /// Whether somebody gets it besides a later run.
-  var isTakenByOthers: Bool { takers > 1 }
+  private(set) var takers = 0
   /// What they get, once the context has ended.
   private(set) var failures: [UDIFailure] = []
   /// Whether a closer has been called, here or below.
@@ -31,9 +28,6 @@ final class Closing: Activity, @unchecked Sendable {
   var rest: Limit?
   /// For each limit that a caller gave, a task that waits until it is over.
   private var timers: [Task<Void, Never>] = []
-
-  /// How long closing may take, and the clock that says so.
-  typealias Limit = (time: Duration, clock: any Clock<Duration>)
 
   /// Makes the next part of a run that is being set up, and enters it at the context.
   init(_ run: ClosingRun, _ context: UDIContext, _ node: Node, below outer: Closing?) {
@@ -112,8 +106,7 @@ final class Closing: Activity, @unchecked Sendable {
   func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
     // Detached, like the other timer: it may end a moment after the run, and a task keeps its task-local values alive.
     let timer = Task.detached { [self] in
-      if limit.time > .zero, (try? await limit.clock.sleep(for: limit.time)) == nil { return }
-      leaveBehind((limit.time / 10, limit.clock), leaving: number)
+      if await limit.wait() { leaveBehind(limit.tenth, leaving: number) }
     }
     let isOver = Tree.change { _ in
       if !hasEnded { timers.append(timer) }
@@ -125,7 +118,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Leaves behind what the run waits for here or below, because a limit is over.
   ///
   /// - Parameter rest: How long the run waits from then on.
-  func leaveBehind(_ rest: Limit, leaving number: UInt64? = nil) {
+  func leaveBehind(_ rest: Limit?, leaving number: UInt64? = nil) {
     let left = Tree.change { _ -> (activity: Activity, number: UInt64)? in
       if hasEnded { return nil }
       let isFirst = self.rest == nil
@@ -138,7 +131,10 @@ final class Closing: Activity, @unchecked Sendable {
   }
 
   /// Ends the context if nothing else is left to do. Do not call this under a lock.
-  func endIfDone() { if Tree.change({ _ in isDone && !run.isEnding }) { wakeAll(endAll()) } }
+  func endIfDone() { if Tree.change({ _ in isDone && !run.isEnding }) { end() } }
+
+  /// Ends the context and those below, and wakes those that wait. Do not call this under a lock.
+  func end() { wakeAll(endAll()) }
 
   /// Ends the context and those below. Do not call this under a lock.
   ///
@@ -161,7 +157,8 @@ final class Closing: Activity, @unchecked Sendable {
 
   /// Wakes those that wait for the end of the contexts. Do not call this under a lock.
   func wakeAll(_ all: [(part: Closing, context: UDIContext)]) {
-    let timers = Tree.change { _ in
+    var timers: [Task<Void, Never>] = []
+    Tree.change { _ in
       for (part, context) in all where !part.hasEnded {
         context.withNode { node in
           node.treeLocked.extras?.closing = nil
@@ -171,8 +168,8 @@ final class Closing: Activity, @unchecked Sendable {
         // The caller holds the context, which must not be released under the lock.
         part.context = nil
         part.wake()
+        timers += part.timers
       }
-      return all.flatMap { $0.part.timers }
     }
     for timer in timers { timer.cancel() }
   }

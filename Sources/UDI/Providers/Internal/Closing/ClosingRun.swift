@@ -85,50 +85,57 @@ final class ClosingRun: @unchecked Sendable {
   /// Whether it is the turn of a part, or of one below it.
   func isBusy(below outer: Closing) -> Bool { isPart(current, below: outer) }
 
-  /// What has failed in a part or below it. Somebody gets it as an error.
+  /// What has failed in a part or below it. Somebody gets it now.
   func takeFailures(of outer: Closing) -> [UDIFailure] {
-    failures.indices.filter { isPart(failures[$0].part, below: outer) }.map { index in
+    var taken: [UDIFailure] = []
+    for index in failures.indices where isPart(failures[index].part, below: outer) {
       failures[index].isTold = true
-      return failures[index].failure
+      taken.append(failures[index].failure)
     }
+    return taken
   }
 
   // MARK: - The task
 
-  /// Takes the steps 2 to 4. The steps that wait are functions of their own, so that each is compiled once, and not
-  /// with everything that can come before it.
+  /// Takes the steps 2 to 4. What waits, and what does not, are functions of their own, so that each is compiled once,
+  /// and not with everything that can come before it.
   func start() async {
     let start = ContinuousClock.now
     let parts = Tree.change { _ in self.parts }
-    let first = parts[0]
-    let path = first.path
+    let path = parts[0].path
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    let underWay = { Tree.change { _ in parts.flatMap { $0.underWay.map(\.activity) } } }
-    for activity in underWay() { activity.cancel(closing: path) }
+    for part in parts {
+      for (activity, _) in Tree.change({ _ in part.underWay }) { activity.cancel(closing: path) }
+    }
     for part in parts.reversed() {
       if Tree.change({ _ in !part.underWay.isEmpty }) { await waitForOthers(part) }
       if Tree.change({ _ in !part.toClose.isEmpty }) { await callClosers(part, path) }
-      let isAwaited = Tree.change { _ in
-        part.isDone = true
-        if let outer = part.outer {
-          current = part.index - 1
-          if part.hasCalledCloser { parts[outer].hasCalledCloser = true }
-        } else {
-          isEnding = true
-        }
-        return part.isWanted
-      }
-      if isAwaited, part !== first { part.wakeAll(part.endAll()) }
+      noteDone(part)
     }
+    end(parts[0], path, since: start)
+  }
+
+  /// Notes that everything has been closed in a context, and ends it if somebody waits for that.
+  @inline(never)
+  private func noteDone(_ part: Closing) {
+    let isAwaited = Tree.change { _ in
+      (part.isDone, isEnding, current) = (true, part.index == 0, max(part.index - 1, 0))
+      if part.hasCalledCloser, let outer = part.outer { parts[outer].hasCalledCloser = true }
+      return part.isWanted && !isEnding
+    }
+    if isAwaited { part.end() }
+  }
+
+  /// Takes step 4. The observer is notified before the callers that wait go on.
+  @inline(never)
+  private func end(_ first: Closing, _ path: [String], since start: ContinuousClock.Instant) {
     let all = first.endAll()
-    // The observer is notified before the callers that wait go on.
     UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
-    if !Tree.change({ _ in first.isTaken }) { reportUntold() }
+    if !Tree.change({ _ in first.takers > 0 }) { reportUntold() }
     first.wakeAll(all)
     // Whoever was to get the error may have left meanwhile.
     reportUntold()
-    Tree.change { _ in self.parts = [] }
-    withExtendedLifetime(parts) {}
+    withExtendedLifetime(Tree.change { _ in exchange(&parts, with: []) }) {}
   }
 
   /// Waits for something, as long as there is time.
@@ -142,7 +149,7 @@ final class ClosingRun: @unchecked Sendable {
       return limit(of: part)
     }
     let timer = rest.map { rest in
-      Task.detached { if (try? await rest.clock.sleep(for: rest.time)) != nil { activity.leave(number) } }
+      Task.detached { if await rest.wait() { activity.leave(number) } }
     }
     await activity.wait(number)
     timer?.cancel()
@@ -152,7 +159,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// How long the run still waits for each activity of a part; nil if no limit is over.
-  private func limit(of part: Closing) -> Closing.Limit? {
+  private func limit(of part: Closing) -> Limit? {
     if !isLate { return nil }
     return sequence(first: part) { part in part.outer.map { self.parts[$0] } }.lazy.compactMap(\.rest).first
   }
@@ -181,7 +188,7 @@ final class ClosingRun: @unchecked Sendable {
           part.hasCalledCloser = part.hasCalledCloser || other.hasCalledCloser
           return (other.takeFailures(), limit(of: part))
         }
-        for failure in failures ?? [other.late] { note(failure, part, isTold: other.isTakenByOthers) }
+        for failure in failures ?? [other.late] { note(failure, part, isTold: other.takers > 1) }
         if failures == nil, let rest { other.leaveBehind(rest) }
       } else if !hasEnded, let key = activity.key {
         note(UDIFailure(key, path: part.path, error: UDIUntimelyEnd.notInTime), part)
@@ -196,12 +203,10 @@ final class ClosingRun: @unchecked Sendable {
   /// Reports what nobody gets as an error.
   private func reportUntold() {
     let untold = Tree.change { _ in
-      failures.indices.filter { !failures[$0].isTold }.map { index in
-        failures[index].isTold = true
-        return failures[index].failure
-      }
+      defer { for index in failures.indices { failures[index].isTold = true } }
+      return failures
     }
-    for failure in untold { failure.reportWhileClosing() }
+    for (_, failure, isTold) in untold where !isTold { failure.reportWhileClosing() }
   }
 
   @inline(never)

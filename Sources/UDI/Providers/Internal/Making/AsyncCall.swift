@@ -69,6 +69,7 @@ final class AsyncCall: @unchecked Sendable {
 
   /// Throws `CancellationError` if the current task is cancelled, or is part of an operation whose context is being
   /// closed, so that the operation ends quietly when what it follows there ends.
+  @inline(never)
   static func checkCancellation() throws {
     try Task.checkCancellation()
     guard let current else { return }
