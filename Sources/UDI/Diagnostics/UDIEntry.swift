@@ -74,7 +74,7 @@ public struct UDIEntry: Sendable, Equatable, Codable {
   public let lastDuration: Duration?
 
   /// Whether this is a provider, which may keep an instance.
-  public var isProvider: Bool { lifetime != nil }
+  package var isProvider: Bool { lifetime != nil }
 }
 
 extension UDIEntry {
