@@ -338,14 +338,14 @@ nonisolated func allowedOptionals<Value>(
 // swift-format-ignore
 func switches(_ error: UDITreeError, _ misuse: UDIMisuse.Kind, _ storage: UDILifetime.Storage) {
   switch error { case .duplicateTag, .cycle, .closed: break }  // refused: may have additional unknown values
-  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed: break }  // refused: may have additional unknown values
+  switch misuse { case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed, .secondCopy: break }  // refused: may have additional unknown values
   switch storage { case .strong, .weak, .custom: break }  // refused: may have additional unknown values
   switch error {
   case .duplicateTag, .cycle, .closed: break
   @unknown default: break
   }
   switch misuse {
-  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed: break
+  case .unattached, .contextGone, .notMade, .needNotMet, .valueHeldWeakly, .notAttached, .registeredTwice, .contextClosed, .unclosed, .closingFailed, .operationFailed, .secondCopy: break
   @unknown default: break
   }
   switch storage {
