@@ -56,7 +56,7 @@ struct ExplainTests {
     root.register(String.self) { () -> String? in nil }
     let error = #expect(throws: UDILinkError.self) { try root.require(String.self) }
     #expect(error?.cause == .factoryReturnedNil && error?.explanation.contexts[0].findings.count == 1)
-    root.provide("y")
+    root.provide("y", replaces: true)
     #expect(root.explain(String.self).contexts[0].findings.map(\.name) == [nil])
   }
 
