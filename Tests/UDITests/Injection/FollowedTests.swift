@@ -238,7 +238,8 @@ private final class PlainScreen: UDIFinalObject {
     let observer = Observer { [screen.loose?.label, screen.draft?.label] }
     #expect(await settle([root, scope]) && observer.take() == [["first", nil]])
     try await middle.close()
-    #expect(await settle([root, scope]) && observer.take().allSatisfy { $0 == [nil, nil] } && observer.told > 0)
+    // A read may have come before the context was closed, but after those who read had been told that it would be.
+    #expect(await settle([root, scope]) && observer.take().last == [nil, nil] && observer.told > 0)
     root.bind(draft, as: (any Loose).self, named: "draft")
     root.bind(second, as: (any Loose).self, named: "other")
     root.bind(second, as: Plain.self)

@@ -506,13 +506,14 @@ func untilCancelled() async throws {
   }
 
   @Test func ifNobodyWaitsTheMakingIsCancelledAndTheNextBeginsAnew() async throws {
-    let (waiting, ended, made) = (Latch(8), Latch(), Locked(0))
+    let (waiting, begun, ended, made) = (Latch(8), Latch(), Latch(), Locked(0))
     context.register((any Service).self, lifetime: .context) {
       if made.withLock({ (count: inout Int) in
         count += 1; return count
       }) > 1 {
         return Plain("anew")
       }
+      begun.arrive()
       do { try await untilCancelled() } catch {
         ended.arrive()
         throw error
@@ -522,6 +523,7 @@ func untilCancelled() async throws {
     await counting(waiting) {
       let tasks = (0..<8).map { _ in Task { try await context.obtain((any Service).self) } }
       await waiting.wait()
+      await begun.wait()
       for task in tasks { task.cancel() }
       await ended.wait()
       for task in tasks { await #expect(throws: CancellationError.self) { try await task.value } }
