@@ -231,8 +231,8 @@ extension OverrideTests {
     for (index, basket) in baskets.enumerated() {
       AppContext.bind(basket, as: (any Cart).self, named: UDIName(index))
     }
-    withOverride(of: (any Cart).self, named: 2, with: Basket(owner: 7)) {
-      #expect(AppContext.linkAll((any Cart).self).map(\.owner) == [0, 1, 7])
+    withOverride(of: (any Cart).self, named: 1, with: Basket(owner: 7)) {
+      #expect(AppContext.linkAll((any Cart).self).map(\.owner) == [0, 7, 2])
       #expect(AppContext.registrations(of: (any Cart).self).count == 3)
     }
     withExtendedLifetime(baskets) {}

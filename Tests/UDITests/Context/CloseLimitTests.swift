@@ -65,6 +65,24 @@ import Testing
     for latch in latches.values { latch.arrive() }
   }
 
+  /// The limit of a context is that of those below it, too.
+  @Test func theRestBelowHasATenthOfTheLimitEach() async throws {
+    let (context, journal, clock, latch) = (context, journal, clock, Latch())
+    for tag in ["first", "last"] {
+      try context.makeChild(tag: tag).provide(1).onClose { _ in
+        journal.add(tag)
+        await latch.wait()
+      }
+    }
+    let closing = close()
+    await until { journal.all == ["last"] && clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    await until { journal.all == ["last", "first"] && clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(1))
+    #expect(await closing.value?.failures.map(\.fullPath) == [["context", "last"], ["context", "first"]])
+    latch.arrive()
+  }
+
   @Test func withinTheLimitNothingIsCancelled() async throws {
     register(["a", "b"], hanging: [:])
     #expect(await close().value == nil)
@@ -141,6 +159,23 @@ import Testing
     await first.value
     latch.arrive()
     clock.advance(by: .seconds(9))
+  }
+
+  /// The limit of a second caller is over while what remains has its tenth of the first one's.
+  @Test func aLongerLimitLeavesNothingBehindAfterTheShortestOne() async throws {
+    let (journal, clock, latches) = (journal, clock, ["a": Latch(), "b": Latch()])
+    register(["a", "b"], hanging: latches)
+    let closing = [close(within: .seconds(10)), close(within: .milliseconds(10_500))]
+    await until { journal.all == ["b"] && clock.sleeperCount == 2 }
+    clock.advance(by: .seconds(10))
+    await until { journal.all == ["b", "a"] && clock.sleeperCount == 2 }
+    clock.advance(by: .milliseconds(500))
+    for _ in 0..<200 { await Task.yield() }
+    latches["a"]?.arrive()
+    for task in closing { #expect(await task.value?.failures.map(\.name) == ["b"]) }
+    #expect(journal.all.last == "a at last, cancelled: false")
+    latches["b"]?.arrive()
+    clock.advance(by: .seconds(1))
   }
 
   /// A context below that is being closed without a limit is left behind, and named.

@@ -210,4 +210,48 @@ import Testing
     #expect(await above.value.count == 2)
     latch.arrive()
   }
+
+  /// The run has come as far as the context, so it leaves behind what hangs there.
+  @Test func aLimitBelowCountsWhenTheRunGetsThere() async throws {
+    let (root, journal, clock, latch) = (root, journal, clock, Latch())
+    let (first, last) = (try root.makeChild(tag: "first"), try root.makeChild(tag: "last"))
+    first.provide(1).onClose { _ in
+      journal.add("first")
+      await latch.wait()
+    }
+    last.provide(1).onClose { _ in journal.add("last") }
+    let above = closing(root)
+    await until { journal.all == ["last", "first"] }
+    let below = closing(first, within: .seconds(1))
+    await until { clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(1))
+    #expect(await below.value.map(\.typeName) == ["Swift.Int"])
+    latch.arrive()
+    #expect(await above.value.map(\.typeName) == ["Swift.Int"])
+  }
+
+  /// A caller leaves when its limit is over, and another one awaits only the end.
+  @Test func whatACallerHasLeftIsReported() async throws {
+    let (root, clock, begun, go) = (root, clock, Latch(), Latch())
+    let child = try root.makeChild(tag: "child")
+    child.provide(1).onClose { _ in throw Broken(label: "child") }
+    try root.makeChild(tag: "sibling").provide(1).onClose { _ in
+      begun.arrive()
+      await go.wait()
+    }
+    let untold = await reports {
+      root.provide("").running { _ in try await root.close() }
+      await begun.wait()
+      let leaving = closing(child, within: .seconds(1))
+      await until { clock.sleeperCount == 1 }
+      clock.advance(by: .seconds(1))
+      #expect(await leaving.value.map { $0.error is UDIUntimelyEnd } == [true])
+      let waiting = Task { try await child.untilClosed() }
+      await until { child.change { node, _ in node.treeLocked.extras?.closing?.isWanted == true } }
+      go.arrive()
+      _ = await waiting.result
+      await until { root.change { node, _ in node.isEnding && node.treeLocked.extras?.closing == nil } }
+    }
+    #expect(untold.count == 1 && untold[0].contains("\"child\""))
+  }
 }

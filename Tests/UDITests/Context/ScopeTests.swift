@@ -673,6 +673,24 @@ private actor Desk: UDIFinalObject {
     #expect(session.link((any Service).self) != nil)
   }
 
+  /// The scope is around both, the factory and what it needs.
+  @Test func anOwnersFactoryThatNeedsWhatStandsBelowInTheSameScope() throws {
+    let root = UDIContext(tag: "App")
+    let shop = try root.makeScope(tag: "Session").makeChild(tag: "Shop")
+    let desk = try shop.makeChild(tag: "Desk")
+    desk.provide(Plain(), as: (any Other).self)
+    shop.register((any Service).self, lifetime: .context) { context -> any Service in
+      _ = try context.require((any Other).self)
+      return Plain()
+    }
+    let error = #expect(throws: UDILinkError.self) { try desk.require((any Service).self) }
+    guard case .outOfReach(let place) = error?.cause else {
+      Issue.record("it is out of reach")
+      return
+    }
+    #expect(place.fullPath == ["App", "Session", "Shop", "Desk"])
+  }
+
   /// The explanation prefers what is open and further away to what is nearer but closed.
   @Test func explanationsPreferWhatIsOpen() throws {
     let root = UDIContext(tag: "App")

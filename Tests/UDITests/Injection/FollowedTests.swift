@@ -412,6 +412,25 @@ private final class PlainScreen: UDIFinalObject {
     #expect(counts.withLock { $0 } == [0, 0, 1, 1] && root.nodeCountsOfWatchers == [])
   }
 
+  @Test("Off the main actor, a value that is set before the tracking ends is not told, and ends the waiting")
+  func setWhileTracking() async {
+    let (root, told, waiting) = (root, Tally(), Locked<[Int]?>(nil))
+    await onOwnThread {
+      let screen = PlainScreen().attached(to: root)
+      withObservationTracking {
+        _ = screen.loose
+        screen.loose = Plain("set")
+        letTasksRun()
+      } onChange: {
+        told.add()
+      }
+      letTasksRun()
+      waiting.withLock { $0 = root.nodeCountsOfWatchers }
+      withExtendedLifetime(screen) {}
+    }
+    #expect(told.count == 0 && waiting.withLock { $0 } == [])
+  }
+
   @Test("On the main actor, nothing is missed in 1,000 rounds")
   func missesNothing() async {
     let (root, screen, plain, told) = (root, Screen().attached(to: root), Plain("plain"), Tally())

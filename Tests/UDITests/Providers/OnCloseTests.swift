@@ -475,6 +475,25 @@ private struct Loosely {
     #expect(journal.all == ["closed"])
   }
 
+  /// A closer waits for the factory that the scope is a part of, so the factory does not wait for the closing.
+  @Test(.unlessItHangs) func aScopeIsClosedBeforeWhoeverTheCloserWaitsFor() async throws {
+    let (root, waits) = (UDIContext(tag: "root"), Signal())
+    root.register((any Alpha).self, lifetime: .context) { root in
+      try await root.withScope(tag: "scope") { scope in
+        scope.provide(1).onClose { _ in
+          await Schedule.$hook.withValue({ if $0 == .waits { waits.send() } }) {
+            _ = try? await root.obtain((any Alpha).self)
+          }
+        }
+        Task.detached { try await scope.close() }
+        await waits.wait()
+      }
+      return Made()
+    }
+    await #expect(throws: UDIUntimelyEnd.scopeClosed) { try await root.obtain((any Alpha).self) }
+    try await root.close()
+  }
+
   @Test func errorsOfAScopesClosersAreThrown() async throws {
     let root = UDIContext(tag: "root")
     func provide(in scope: UDIContext) {

@@ -177,6 +177,22 @@ private enum Locals {
     #expect(Set(journal.all.suffix(2)) == ["1 ends", "2 ends"])
   }
 
+  @Test func inAScopeItMayEndAsElsewhere() async throws {
+    let log = MisuseLog()
+    context.register((any Alpha).self, lifetime: .scope) { Made() }.running(mayEnd: true) { _ in }
+    try await withReporter(log.reporter) {
+      try await context.withScope(tag: "scope") { scope in
+        _ = try scope.require((any Alpha).self)
+        await until {
+          scope.change { node, _ in
+            node.allProviders.contains { $0.closer?.unclosed.first?.operation?.hasEnded == true }
+          }
+        }
+      }
+    }
+    #expect(log.all.isEmpty)
+  }
+
   @Test @MainActor func onTheMainActor() async throws {
     let context = UDIContext(tag: "main")
     let hasRun = Locked(false)
@@ -231,6 +247,24 @@ private enum Locals {
         #expect(failure?.error is OutOfOrder && failure?.fullPath == ["context", "child"])
         #expect(failure?.typeName == "UDITests.Beta")
       }
+      try await context.close()
+    }
+    #expect(reports.isEmpty)
+  }
+
+  /// Above, somebody has waited, and does not any more.
+  @Test func aFailureIsToldToThoseWhoStillWait() async throws {
+    let (context, child, go) = (context, try context.makeScope(tag: "child"), Latch())
+    let (_, reports) = try await MisuseLog.during {
+      registerFailing(in: child, when: go)
+      let gone = Task { try await context.untilClosed() }
+      await until { context.isAwaited }
+      gone.cancel()
+      await #expect(throws: CancellationError.self) { try await gone.value }
+      let waiting = Task { try await child.untilClosed() }
+      await until { child.isAwaited }
+      go.arrive()
+      await #expect(throws: UDIFailure.self) { try await waiting.value }
       try await context.close()
     }
     #expect(reports.isEmpty)
@@ -379,6 +413,23 @@ private enum Locals {
     if isWatching { await until { context.change { node, _ in node.treeLocked.isWatched } } }
     try await context.close()
     withExtendedLifetime(service) {}
+  }
+
+  /// So does what a factory follows that an operation waits for.
+  @Test func whatAFactoryFollowsForAnOperationEndsQuietly() async throws {
+    let (root, ended) = (context, Latch())
+    let scope = try root.makeScope(tag: "scope")
+    root.register((any Alpha).self, lifetime: .context) { [weak scope] in
+      Made(parts: [try await #require(scope).linkWhenAvailable((any Other).self)])
+    }
+    scope.provide(1).running { _ in
+      defer { ended.arrive() }
+      _ = try await root.obtain((any Alpha).self)
+    }
+    // While this is being closed, the operation has not been cancelled yet.
+    scope.provide("last").onClose { _ in await ended.wait() }
+    await until { scope.change { node, _ in node.treeLocked.isWatched } }
+    try await scope.close()
   }
 
   @Test func aCloserThatIsCancelledByItselfHasFailed() async throws {

@@ -188,6 +188,20 @@ import Testing
     }
   }
 
+  /// The text begins with what failed first, although what needs it was registered before.
+  @Test func theCauseComesBeforeWhatNeedsIt() async throws {
+    struct Broken: Error {}
+    context.register((any Other).self, lifetime: .context) { context in
+      _ = try await context.obtain((any Service).self)
+      return Plain()
+    }
+    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }
+    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
+    let lines = error.description.split(separator: "\n")
+    #expect(lines.count == 3 && lines[1].hasPrefix("  UDITests.Service in \"context\""), "\(lines)")
+    #expect(lines.last == "    For the same reason: UDITests.Other in \"context\"", "\(lines)")
+  }
+
   @Test func aFailureIsNotAnsweredWithTheAdviceToWarmUp() async throws {
     struct Broken: Error {}
     let context = context
@@ -475,6 +489,34 @@ import Testing
     await begun.wait()
     #expect(runs.count == 1 && context.link((any Service).self) === first)
     try await context.close()
+  }
+
+  /// Another instance, made in between, runs at once, and leaves the first one to the next warm-up.
+  @Test func oneOfTwoOperationsThatIsPutOff() async throws {
+    let (journal, task, isKnown) = (Journal(), Locked<Task<Void, any Error>?>(nil), Latch())
+    context.register((any Alpha).self, lifetime: .context) { (_, label: String) in
+      Made(label)
+    }.running(mayEnd: true) { made in
+      journal.add((made as? Made)?.label ?? "")
+    }
+    context.register((any Service).self, lifetime: .context) { context in
+      _ = try context.require((any Alpha).self, with: "first")
+      task.withLock { $0?.cancel() }
+      return Plain()
+    }
+    let warmUp = Task { [context] in
+      await isKnown.wait()
+      try await context.warmUp()
+    }
+    task.withLock { $0 = warmUp }
+    isKnown.arrive()
+    await #expect(throws: CancellationError.self) { try await warmUp.value }
+    _ = try context.require((any Alpha).self, with: "second")
+    await eventually { journal.all == ["second"] }
+    try await context.warmUp()
+    // This waits for the operations that have begun.
+    try await context.close()
+    #expect(journal.all == ["second", "first"])
   }
 
   @Test func cancellation() async {

@@ -274,6 +274,18 @@ private final class Loner: UDIFinalObject {
     #expect(owned.seen == ["plain", nil])
   }
 
+  @Test("When a context goes in which there was nothing, that is not told again")
+  func contextGoesThatHadNothing() async {
+    var made: UDIContext? = UDIContext(tag: "goes")
+    let owned = Loner()
+    made?.provide(owned, as: Loner.self)
+    owned.follow((any Loose).self) { owned, found in owned.seen.append(found?.label) }
+    #expect(owned.seen == [nil])
+    made = nil
+    for _ in 0..<100 { await Task.yield() }
+    #expect(owned.seen == [nil])
+  }
+
   @Test("It ends when the object is detached, dies, or is not wanted any more")
   func ends() async throws {
     let plain = Plain("plain")

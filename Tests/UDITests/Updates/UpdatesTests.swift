@@ -37,6 +37,22 @@ struct UpdatesTests {
     #expect(try await #require(updates.next()) == nil)
   }
 
+  @Test("When the root goes, its child still knows who waits there, and forgets them when they go")
+  func rootGoes() throws {
+    var root: UDIContext? = UDIContext(tag: "root")
+    let child = try #require(root).makeChild(tag: "child")
+    do {
+      let iterator = child.updates(of: (any Service).self).makeAsyncIterator()
+      #expect(child.nodeCountsOfWatchers == [2])
+      root = nil
+      #expect(child.nodeCountsOfWatchers == [1])
+      withExtendedLifetime(iterator) {}
+    }
+    #expect(child.nodeCountsOfWatchers == [])
+    let plain = Plain()
+    child.bind(plain, as: (any Service).self)
+  }
+
   #if DEBUG
     @Test("Copies of an iterator share what they have been told: each change goes to one of them")
     @MainActor func copies() async throws {
