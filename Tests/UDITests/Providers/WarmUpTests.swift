@@ -188,20 +188,6 @@ import Testing
     }
   }
 
-  /// The text begins with what failed first, although what needs it was registered before.
-  @Test func theCauseComesBeforeWhatNeedsIt() async throws {
-    struct Broken: Error {}
-    context.register((any Other).self, lifetime: .context) { context in
-      _ = try await context.obtain((any Service).self)
-      return Plain()
-    }
-    context.register((any Service).self, lifetime: .context) { () async throws -> Plain? in throw Broken() }
-    let error = try await #require(throws: UDIWarmUpError.self) { try await context.warmUp() }
-    let lines = error.description.split(separator: "\n")
-    #expect(lines.count == 3 && lines[1].hasPrefix("  UDITests.Service in \"context\""), "\(lines)")
-    #expect(lines.last == "    For the same reason: UDITests.Other in \"context\"", "\(lines)")
-  }
-
   @Test func aFailureIsNotAnsweredWithTheAdviceToWarmUp() async throws {
     struct Broken: Error {}
     let context = context
