@@ -8,8 +8,8 @@
 /// 3. For one context after the other, those below before those above (`Closing`), the run waits for earlier runs that
 ///    end contexts directly below, for creations, and for operations. For one instance after the other, it then cancels
 ///    and awaits the operation, and calls the closer, with no lock held.
-/// 4. It ends the contexts, and wakes everything that waits. If something waits for a context below, that ends as soon
-///    as its turn is over.
+/// 4. It ends the contexts, and wakes everything that waits. A context below for which something waits ends earlier: as
+///    soon as its turn is over.
 ///
 /// If there is a limit, and it is over, whatever the run waits for in step 3 is left behind.
 ///
@@ -17,7 +17,7 @@
 final class ClosingRun: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
-  /// The parts of the run, breadth-first. They come in reverse order, so the last one is the first.
+  /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
   private(set) var parts: [Closing] = []
   /// The index of the part whose turn it is.
   private var current = 0
@@ -75,7 +75,7 @@ final class ClosingRun: @unchecked Sendable {
 
   // MARK: - Parts. Under the tree lock
 
-  /// The parts that are a given one or below it.
+  /// Whether a part is the given one, or below it.
   private func isPart(_ index: Int, below outer: Closing) -> Bool {
     var index: Int? = index
     while let next = index, next > outer.index { index = parts[next].outer }
