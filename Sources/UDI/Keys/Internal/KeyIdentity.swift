@@ -52,5 +52,6 @@ final class ScopeKey: KeyIdentity, @unchecked Sendable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
+  @inline(never)
   package var description: String { describeKey(type.text, name?.description) }
 }
