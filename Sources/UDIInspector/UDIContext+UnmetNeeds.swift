@@ -12,9 +12,9 @@ extension UDIContext {
   /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For
   /// each of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what
   /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
-  /// A parameter whose type is an optional may be missing, but what is there has to be made: that it is part of a
-  /// circle, or that there is no scope for it, is an error. What a closure looks up in the context that it is given is
-  /// not known: the result lists such closures. A closure that takes no context counts as one that needs nothing.
+  /// A parameter whose type is an optional may be missing. If what is registered for it is part of a circle, or if
+  /// there is no scope for it, it is nil, which the result mentions. What a closure looks up in the context that it is
+  /// given is not known: the result lists such closures. A closure that takes no context counts as one that needs nothing.
   /// The properties of objects, such as those with `@Required`, are not checked: making the objects does that.
   ///
   /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
@@ -34,7 +34,7 @@ extension UDIContext {
     for provider in providersOfScope where nearest(provider.key) === provider {
       check.check(provider.maker, at: (self, false))
     }
-    return UDIUnmetNeeds(failures: check.failures, unchecked: check.unchecked)
+    return check.result
   }
 }
 
@@ -42,18 +42,22 @@ extension UDIContext {
 public struct UDIUnmetNeeds: Error, Sendable {
   /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the
   /// lookup would give. The error's chain begins with what the check began with.
-  public let failures: [UDIFailure]
+  public fileprivate(set) var failures: [UDIFailure] = []
+  /// The same for optional parameters that are nil, although something is registered for them: it is part of a circle,
+  /// or there is no scope for it.
+  public fileprivate(set) var nilParameters: [UDIFailure] = []
   /// The registrations whose needs are not known, because closures that take a context look them up. They keep no
   /// instance yet.
-  public let unchecked: [UDIExplanation.Place]
+  public fileprivate(set) var unchecked: [UDIExplanation.Place] = []
 }
 
 extension UDIUnmetNeeds: CustomStringConvertible {
-  /// The number of failures, and each error once; then what was not checked.
+  /// The number of failures, and each error once; then the optional parameters that are nil; then what was not checked.
   public var description: String {
-    let text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
-    if unchecked.isEmpty { return text }
-    return "\(text)\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined()
+    var text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
+    if !nilParameters.isEmpty { text += "\n\(UDIFailure.describe(nilParameters, "gets nil for an optional parameter"))" }
+    if !unchecked.isEmpty { text += "\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined() }
+    return text
   }
 }
 
@@ -67,12 +71,14 @@ private final class NeedsCheck {
   /// Where lookups begin: at a context, or in a new scope below it.
   typealias Place = (context: UDIContext, isInNewScope: Bool)
 
-  private(set) var failures: [UDIFailure] = []
-  private(set) var unchecked: [UDIExplanation.Place] = []
+  /// One parameter of a provider that is being checked: its position, counted from 1, and the type that is looked up.
+  typealias Need = (position: Int, type: Any.Type, isOptional: Bool)
+
+  private(set) var result = UDIUnmetNeeds()
   /// The providers that have been checked, each at one place.
   private var checked: Set<[UInt]> = []
-  /// The providers that are being checked, each for the one before, and the position of the parameter, counted from 1.
-  private var path: [(provider: Provider, id: [UInt], parameter: Int)] = []
+  /// The providers that are being checked, each for the parameter of the one before.
+  private var path: [(provider: Provider, id: [UInt], place: Place, need: Need)] = []
 
   /// Checks what is registered in a context.
   func add(_ context: UDIContext) {
@@ -86,10 +92,11 @@ private final class NeedsCheck {
       switch provider.sharing {
       case .scope: checkInScopes(scopes(of: context, owning: provider))
       case .unique, .graph:
-        let before = (failures, unchecked, checked)
+        let before = (result, checked)
         check(provider, at: (context, false))
-        if failures.count == before.0.count { continue }
-        (failures, unchecked, checked) = before
+        let count = result.failures.count + result.nilParameters.count
+        if count == before.0.failures.count + before.0.nilParameters.count { continue }
+        (result, checked) = before
         checkInScopes(scopes(of: context))
       default: check(provider, at: (context, false))
       }
@@ -111,59 +118,62 @@ private final class NeedsCheck {
     let id = id(of: provider, at: place)
     guard checked.insert(id).inserted else { return }
     guard let types = provider.parameterTypes(in: place.context) else { return note(provider) }
-    path.append((provider, id, 0))
     for (index, type) in types.enumerated() {
-      path[path.count - 1].parameter = index + 1
       let wrapped = wrappedType(of: type)
-      let type = wrapped ?? type
-      let cause: UDIExplanation.Cause? =
-        switch place.context.nearest(TypeIdentity.of(type)) {
-        case nil: wrapped == nil ? .notRegistered : nil
-        case let needed as Provider: check(needed: needed.maker, at: place)
-        // A bound instance, one that is kept, or an override.
-        default: nil
-        }
-      if let cause { add(cause, type, at: place) }
+      let need = (position: index + 1, type: wrapped ?? type, isOptional: wrapped != nil)
+      path.append((provider, id, place, need))
+      switch place.context.nearest(TypeIdentity.of(need.type)) {
+      case nil: if !need.isOptional { add(.notRegistered) }
+      case let needed as Provider: check(needed: needed.maker, at: place)
+      // A bound instance, one that is kept, or an override.
+      default: break
+      }
+      path.removeLast()
     }
-    path.removeLast()
   }
 
-  /// Checks what has been found for a parameter.
-  ///
-  /// - Returns: Why it cannot be made, unless it is itself what has failed.
-  private func check(needed provider: Provider, at place: Place) -> UDIExplanation.Cause? {
+  /// Checks what has been found for the parameter at the end of the path.
+  private func check(needed provider: Provider, at place: Place) {
     let wanted = provider.argumentTypes
-    if !wanted.isEmpty { return .otherArguments(wanted: typeNames(wanted), given: []) }
+    if !wanted.isEmpty { return add(.otherArguments(wanted: typeNames(wanted), given: [])) }
     let next: Place? =
       switch provider.sharing {
       case .unique, .graph: place
       case .scope: place.isInNewScope ? place : provider.owner(asking: place.context).map { ($0, false) }
       default: provider.context.map { ($0, false) }
       }
-    // A provider of another lifetime has no context if it has been taken back meanwhile.
-    guard let next else { return place.context.change { node, _ in provider.owner(around: node).obstacle } }
-    let id = id(of: provider, at: next)
-    if let first = path.firstIndex(where: { $0.id == id }) {
-      return .cycle((path[first...].map(\.provider) + [provider]).map(\.key.description))
+    guard let next else {
+      // A provider of another lifetime has no context if it has been taken back meanwhile.
+      guard let cause = place.context.change({ node, _ in provider.owner(around: node).obstacle }) else { return }
+      return add(cause, isNilAt: path.last?.need.isOptional == true ? path.count - 1 : nil)
     }
-    check(provider, at: next)
-    return nil
+    let id = id(of: provider, at: next)
+    guard let first = path.firstIndex(where: { $0.id == id }) else { return check(provider, at: next) }
+    let circle = path[first...]
+    add(
+      .cycle((circle.map(\.provider) + [provider]).map(\.key.description)),
+      isNilAt: circle.firstIndex { $0.need.isOptional })
   }
 
   private func id(of provider: Provider, at place: Place) -> [UInt] {
     [provider.id, UInt(bitPattern: ObjectIdentifier(place.context)), place.isInNewScope ? 1 : 0]
   }
 
-  private func add(_ cause: UDIExplanation.Cause, _ type: Any.Type, at place: Place) {
-    guard let asking = path.last?.provider else { return }
-    var error = place.context.error(of: cause, type)
-    for step in path.reversed() { error = step.provider.passOn(error.asked(asParameter: step.parameter)) }
-    failures.append(UDIFailure(asking, path: place.context.fullPath, error: error))
+  /// Notes why the parameter at the end of the path gets nothing.
+  ///
+  /// - Parameter optional: The index in the path of an optional parameter that is nil instead.
+  private func add(_ cause: UDIExplanation.Cause, isNilAt optional: Int? = nil) {
+    let path = path[...(optional ?? path.count - 1)]
+    guard let (provider, _, place, need) = path.last else { return }
+    var error = place.context.error(of: cause, need.type)
+    for step in path.reversed() { error = step.provider.passOn(error.asked(asParameter: step.need.position)) }
+    let failure = UDIFailure(provider, path: place.context.fullPath, error: error)
+    if optional == nil { result.failures.append(failure) } else { result.nilParameters.append(failure) }
   }
 
   /// Notes that it is not known what a provider needs, unless it has its instance already.
   private func note(_ provider: Provider) {
-    if let place = provider.placeIfNotMade, !unchecked.contains(place) { unchecked.append(place) }
+    if let place = provider.placeIfNotMade, !result.unchecked.contains(place) { result.unchecked.append(place) }
   }
 }
 

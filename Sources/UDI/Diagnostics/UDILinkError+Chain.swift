@@ -37,9 +37,21 @@ extension UDILinkError.Step {
 }
 
 extension UDILinkError {
-  /// Whether there is no such dependency, so an optional parameter gets nil: the lookup found no provider, or the
-  /// provider's factory returned nil. False if the provider could not give an instance for another reason.
+  /// Whether there is no such dependency: the lookup found no provider, or the provider's factory returned nil. False
+  /// if the provider could not give an instance for another reason.
   var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || chain[0].fileID == nil) }
+
+  /// Whether an optional parameter gets nil: there is no such dependency, it needs in turn what the parameter is for, or
+  /// there is no scope for it.
+  var leavesOptionalNil: Bool {
+    switch cause {
+    // If all of the circle lies behind the parameter, what the parameter is for is not a part of it.
+    case .cycle(let path):
+      !path.allSatisfy { key in chain.dropLast().contains { describeKey($0.typeName, $0.name) == key } }
+    case .noScope, .scopeIsAbove: chain.count == 1
+    default: isAbsence
+    }
+  }
 }
 
 extension Provider {

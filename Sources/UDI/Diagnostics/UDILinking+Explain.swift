@@ -56,8 +56,7 @@ extension UDIContext {
   ///   - arguments: The arguments that the factory would be given.
   ///   - limit: The largest number of contexts to look at.
   ///   - failure: The reason why the lookup failed, if the lookup has already found it out.
-  @inline(never)
-  func explanation(
+  @inline(never) func explanation(
     of request: LookupRequest, with arguments: [Any] = [], limit: Int = .max, failure: UDIExplanation.Cause? = nil
   ) -> UDIExplanation {
     let key = request.key

@@ -14,9 +14,9 @@ extension UDIContext {
   /// context.register((any Editor).self, using: Notepad.init(store:clock:))
   /// ```
   ///
-  /// A parameter whose type is an optional is looked up with `link`, and is nil if there is no such dependency. All
-  /// other parameters are required; if one is missing, the error says which. Lookups begin at the context that a
-  /// factory would be given, and go up. If a parameter needs a name, a search or a given value, register a factory
+  /// A parameter whose type is an optional is nil if there is no such dependency, if that needs what is being made, in a
+  /// circle, or if there is no scope for it. All other parameters are required; if one is missing, the error says which.
+  /// Lookups begin at the context that a factory would be given, and go up. If a parameter needs a name, a search or a given value, register a factory
   /// instead: ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
@@ -192,7 +192,7 @@ protocol AnyOptional: SendableMetatype {
   static var wrapped: Any.Type { get }
   /// Converts an instance of the wrapped type, or nil, to the optional.
   static func wrap(_ instance: Instance?) -> Self
-  /// Looks up the wrapped type; nil if there is no such dependency.
+  /// Looks up the wrapped type; nil if there is no such dependency, or `leavesOptionalNil`.
   static func find(from context: UDIContext, _ reach: UDIReach) throws -> Self
   /// What the optional wraps; nil if it is nil.
   var wrappedValue: Any? { get }
@@ -210,7 +210,10 @@ extension Optional: AnyOptional {
         try context.complete(context.attempt(request, into: memory), request, reports: false, into: memory)
       }
     } catch ProviderFailure.nothing, ProviderFailure.returnedNil {
-    } catch { throw context.explained(error, request) }
+    } catch {
+      let error = context.explained(error, request)
+      if (error as? UDILinkError)?.leavesOptionalNil != true { throw error }
+    }
     return found
   }
   var wrappedValue: Any? { self }

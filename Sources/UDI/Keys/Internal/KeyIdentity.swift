@@ -52,6 +52,5 @@ final class ScopeKey: KeyIdentity, @unchecked Sendable {
 }
 
 extension KeyIdentity: CustomStringConvertible {
-  @inline(never)
-  package var description: String { describeKey(type.text, name?.description) }
+  @inline(never) package var description: String { describeKey(type.text, name?.description) }
 }

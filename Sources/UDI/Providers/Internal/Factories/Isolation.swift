@@ -74,8 +74,7 @@ struct Isolation: Sendable {
   /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
-  @inline(never)
-  static func onMainActor(_ actor: (any Actor)?, at site: UDICallSite) -> Isolation {
+  @inline(never) static func onMainActor(_ actor: (any Actor)?, at site: UDICallSite) -> Isolation {
     if let other = actor, other !== MainActor.shared {
       fatalError(
         """

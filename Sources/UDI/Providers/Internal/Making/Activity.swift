@@ -191,8 +191,7 @@ class Activity: @unchecked Sendable {
   final func leave(_ number: UInt64) { remove(number)?.continuation.take()?.resume() }
 
   /// Records that the activity has ended, and wakes everything that waits. Each waiter removes itself.
-  @inline(never)
-  final func wake() {
+  @inline(never) final func wake() {
     hasEnded = true
     gate?.open()
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
@@ -200,8 +199,7 @@ class Activity: @unchecked Sendable {
 
   /// Resumes all tasks that wait, although the activity goes on: what they wait for is a change. For them, `wait`
   /// returns false.
-  @inline(never)
-  final func wakeForChange() {
+  @inline(never) final func wakeForChange() {
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
     unsafe waiting = ObjectTable()
     wantedBy = 0

@@ -151,7 +151,7 @@ struct Demand: Sendable {
   /// Obtains the parameters of an initialiser, one after the other.
   ///
   /// - Parameter actor: The main actor, if the parameters might not be `Sendable`.
-  /// - Returns: The instances. Nil for a parameter whose type is an optional, if there is no such dependency.
+  /// - Returns: The instances. Nil for a parameter whose type is an optional, if `leavesOptionalNil`.
   func parameters(
     _ types: [Any.Type], _ reach: UDIReach, on actor: isolated (any Actor)?
   ) async throws -> [OwnedInstance?] {
@@ -161,7 +161,7 @@ struct Demand: Sendable {
       let parameter = Demand(
         context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, look: look)
       do { instances.append(OwnedInstance(try await parameter.obtain(), reach)) } catch let missing as UDILinkError {
-        guard wrapped != nil, missing.isAbsence else { throw missing.asked(asParameter: instances.count + 1) }
+        guard wrapped != nil, missing.leavesOptionalNil else { throw missing.asked(asParameter: instances.count + 1) }
         instances.append(nil)
       }
     }

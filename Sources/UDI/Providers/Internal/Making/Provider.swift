@@ -314,8 +314,7 @@ extension Provider {
   final var hasExtras: Bool { unsafe uncheckedExtras != nil }
 
   /// Returns the extras, after making them if there are none.
-  @inline(never)
-  final func ensureExtras() -> Extras {
+  @inline(never) final func ensureExtras() -> Extras {
     if let extras = unsafe uncheckedExtras { return extras }
     let new = Extras()
     unsafe uncheckedExtras = new

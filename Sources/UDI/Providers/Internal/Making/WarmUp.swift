@@ -56,7 +56,9 @@ final class WarmUp: @unchecked Sendable {
       for alias in Tree.change({ _ in provider?.aliases }) ?? [] { made.append(alias.key.description) }
     }
     func isForWantOfIt(_ error: (any Error)?) -> Bool {
-      guard let error, error.isOnlyHere, let missing = (error as? UDILinkError)?.chain.last else { return false }
+      // Where a circle goes through an optional parameter, what the circle begins with decides whether it can be made.
+      guard let error, error.isOnlyHere || error.isCycleOrTooDeep, let missing = (error as? UDILinkError)?.chain.last
+      else { return false }
       return made.contains(describeKey(missing.typeName, missing.name))
     }
     var others = failed.filter { !isForWantOfIt($0.error) }
