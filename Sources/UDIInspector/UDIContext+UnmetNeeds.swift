@@ -71,14 +71,17 @@ private final class NeedsCheck {
   /// Where lookups begin: at a context, or in a new scope below it.
   typealias Place = (context: UDIContext, isInNewScope: Bool)
 
-  /// One parameter of a provider that is being checked: its position, counted from 1, and the type that is looked up.
-  typealias Need = (position: Int, type: Any.Type, isOptional: Bool)
+  /// A provider that is being checked, and one of its parameters: its position, counted from 1, and the type that is
+  /// looked up.
+  typealias Step = (
+    provider: Provider, id: [UInt], place: Place, need: (position: Int, type: Any.Type, isOptional: Bool)
+  )
 
   private(set) var result = UDIUnmetNeeds()
   /// The providers that have been checked, each at one place.
   private var checked: Set<[UInt]> = []
   /// The providers that are being checked, each for the parameter of the one before.
-  private var path: [(provider: Provider, id: [UInt], place: Place, need: Need)] = []
+  private var path: [Step] = []
 
   /// Checks what is registered in a context.
   func add(_ context: UDIContext) {
@@ -145,14 +148,12 @@ private final class NeedsCheck {
     guard let next else {
       // A provider of another lifetime has no context if it has been taken back meanwhile.
       guard let cause = place.context.change({ node, _ in provider.owner(around: node).obstacle }) else { return }
-      return add(cause, isNilAt: path.last?.need.isOptional == true ? path.count - 1 : nil)
+      return add(cause, along: path.suffix(1))
     }
     let id = id(of: provider, at: next)
     guard let first = path.firstIndex(where: { $0.id == id }) else { return check(provider, at: next) }
     let circle = path[first...]
-    add(
-      .cycle((circle.map(\.provider) + [provider]).map(\.key.description)),
-      isNilAt: circle.firstIndex { $0.need.isOptional })
+    add(.cycle((circle.map(\.provider) + [provider]).map(\.key.description)), along: circle)
   }
 
   private func id(of provider: Provider, at place: Place) -> [UInt] {
@@ -161,8 +162,9 @@ private final class NeedsCheck {
 
   /// Notes why the parameter at the end of the path gets nothing.
   ///
-  /// - Parameter optional: The index in the path of an optional parameter that is nil instead.
-  private func add(_ cause: UDIExplanation.Cause, isNilAt optional: Int? = nil) {
+  /// - Parameter part: The end of the path. If it has an optional parameter, that one is nil instead.
+  private func add(_ cause: UDIExplanation.Cause, along part: ArraySlice<Step> = []) {
+    let optional = part.firstIndex { $0.need.isOptional }
     let path = path[...(optional ?? path.count - 1)]
     guard let (provider, _, place, need) = path.last else { return }
     var error = place.context.error(of: cause, need.type)

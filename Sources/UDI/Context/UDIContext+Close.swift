@@ -97,7 +97,7 @@ extension UDIContext {
   /// - Returns: The error of closing, if this call closes the scope; if other code has closed it, `scopeClosed`, unless
   ///   that has called no closer.
   nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
-    if closeAtOnce() == true { return nil }
+    if closeAtOnce() { return nil }
     if let (part, number, isNew) = Closing.join(self, ending, nil) {
       let error = await part.waitForEnd(number)
       if isNew { return error }
@@ -137,7 +137,6 @@ extension UDIContext {
   ///
   /// - Returns: What to wait for, and the waiter's number. Nil if the context is closed, or waits for the waiter.
   /// - Throws: The failure of an operation, if nobody has been told of it.
-  @inline(never)
   private func enterEnd(_ waiter: Activity.Waiter) throws -> (Activity, UInt64)? {
     try change { node, _ -> (Activity, UInt64)? in
       if node.treeLocked.state == .closed { return nil }
@@ -154,12 +153,12 @@ extension UDIContext {
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
   /// scope without closers thus needs no task of its own, which would take several times as long as the scope.
   ///
-  /// - Returns: True if this call has closed the context, false if it had been closed before, and otherwise nil.
-  func closeAtOnce() -> Bool? {
+  /// - Returns: Whether this call has closed the context.
+  func closeAtOnce() -> Bool {
     let path = UDIObserver.mayExist ? fullPath : nil
-    let isNew = withNode { $0.end(onlyIfAtOnce: true) }
-    if isNew == true, let path { UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: .zero)) } }
-    return isNew
+    let isClosed = withNode { $0.end(onlyIfAtOnce: true) }
+    if isClosed, let path { UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: .zero)) } }
+    return isClosed
   }
 }
 

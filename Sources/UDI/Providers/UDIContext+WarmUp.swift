@@ -119,7 +119,6 @@ extension UDIContext {
 
   /// What a warm-up makes, in three groups: asynchronous factories come first, so that the others find their instances.
   /// Then come synchronous factories that belong to an actor, because the rest cannot wait for that actor.
-  @inline(never)
   private func whatToMake(in warmUp: WarmUp, areAliases: Bool, isOwned: Bool) -> [[WarmUp.Item]] {
     var groups: [[WarmUp.Item]] = [[], [], []]
     for context in [self] + descendants {

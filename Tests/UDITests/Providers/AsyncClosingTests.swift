@@ -171,7 +171,7 @@ import Testing
     }
     await begun.wait()
     context.reset()
-    #expect(context.closeAtOnce() == nil)
+    #expect(!context.closeAtOnce())
     let closing = Task { [context] in
       try await context.close()
       journal.add("closed")

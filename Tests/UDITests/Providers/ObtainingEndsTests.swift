@@ -109,7 +109,7 @@ import Testing
     await asks.wait()
     // The preparation waits for the socket, and the task for the preparation.
     await waits.wait()
-    #expect(scope.closeAtOnce() == nil)
+    #expect(!scope.closeAtOnce())
     try await scope.close()
     let error = await #expect(throws: UDILinkError.self) { try await task.value }
     if case .contextClosed? = error?.cause {} else { Issue.record("\(error?.description ?? "no error")") }

@@ -41,14 +41,14 @@ extension Node {
   /// it. Do not call this under a lock.
   ///
   /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
-  /// - Returns: True if this call has ended the context, false if it had ended before, and nil if it was left as it is.
+  /// - Returns: Whether this call has ended the context.
   @discardableResult
-  func end(onlyIfAtOnce atOnce: Bool) -> Bool? {
+  func end(onlyIfAtOnce atOnce: Bool) -> Bool {
     var content = Content()
     var children: [UDIContext] = []
-    let isNew = Tree.change { garbage -> Bool? in
-      if treeLocked.state == .closed, !atOnce || treeLocked.extras?.closing == nil { return false }
-      if atOnce, isEnding || treeLocked.hasClosers || hasChildren || hasOpenEnds { return nil }
+    let isNew = Tree.change { garbage in
+      if treeLocked.state == .closed { return false }
+      if atOnce, isEnding || treeLocked.hasClosers || hasChildren || hasOpenEnds { return false }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       if !treeLocked.state.isEnding { notePast(&garbage) }

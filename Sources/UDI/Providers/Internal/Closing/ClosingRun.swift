@@ -116,7 +116,6 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Notes that everything has been closed in a context, and ends it if somebody waits for that.
-  @inline(never)
   private func noteDone(_ part: Closing) {
     let isAwaited = Tree.change { _ in
       (part.isDone, isEnding, current) = (true, part.index == 0, max(part.index - 1, 0))
@@ -127,7 +126,6 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Takes step 4. The observer is notified before the callers that wait go on.
-  @inline(never)
   private func end(_ first: Closing, _ path: [String], since start: ContinuousClock.Instant) {
     let all = first.endAll()
     UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
@@ -235,7 +233,6 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Calls the closer for an instance; nil if there is only an operation.
-  @inline(never)
   private func beginClosing(_ step: Step, _ part: Closing) -> Operation? {
     guard let close = step.closer.close else { return nil }
     // A closer that does not end holds only this, and not the context.
@@ -250,7 +247,6 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Drops an instance that has been closed.
-  @inline(never)
   private func finish(_ step: Step, _ errors: [any Error], _ part: Closing, since start: ContinuousClock.Instant) {
     let (provider, closer, instance) = (step.provider, step.closer, step.unclosed.instance)
     for error in errors { note(UDIFailure(provider, path: part.path, error: error), part) }

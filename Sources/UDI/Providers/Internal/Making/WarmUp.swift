@@ -46,7 +46,6 @@ final class WarmUp: @unchecked Sendable {
 
   /// Returns the items that have failed only for want of something that has been made since. Forgets the errors of all
   /// factories that failed for that reason.
-  @inline(never)
   private func whatToTryAgain(after tried: [Int], _ items: [Item], _ errors: [(any Error)?]) -> [Int] {
     let failed = Tree.change { _ in self.factoryErrors }
     var made: [String] = []
@@ -66,7 +65,6 @@ final class WarmUp: @unchecked Sendable {
     return items.indices.filter { isForWantOfIt(errors[$0]) }
   }
 
-  @inline(never)
   private func failures(of items: [Item], _ errors: [(any Error)?]) -> [UDIFailure] {
     let failed = Tree.change { _ in self.factoryErrors }
     var failures: [UDIFailure] = []
