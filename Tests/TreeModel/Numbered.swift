@@ -88,6 +88,15 @@ extension UDIContext {
     }
   }
 
+  func elements(_ key: Int, _ search: UDISearch) -> Elements {
+    let name = names[key % 3]
+    return switch key / 3 {
+    case 0: Elements(updates(of: (any First).self, named: name, search: search)) { $0?.number }
+    case 1: Elements(updates(of: (any Second).self, named: name, search: search)) { $0?.number }
+    default: Elements(updates(of: (any Third).self, named: name, search: search)) { $0?.number }
+    }
+  }
+
   func linkAll(_ type: Int, _ search: UDISearch) -> [Int] {
     switch type {
     case 0: linkAll((any First).self, search: search).compactMap(number)

@@ -6,7 +6,7 @@ import UDI
 /// thought of.
 package struct TreeRun<Source: RandomNumberGenerator> {
   /// Where the decisions come from.
-  package private(set) var random: Source
+  package internal(set) var random: Source
   private let maximumSize: Int
   var oracle = Oracle(keyCount: 9)
 
@@ -25,6 +25,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
   /// What they have found, in the order in which that happened.
   private let helps = Notes<(maker: Int, helper: Int)>()
   private let reports = Notes<UDIMisuse.Kind>()
+  var followers: [Follower] = []
   /// What a change did that it should not have done.
   var complaint: String?
   private var nextID = 0
@@ -355,7 +356,7 @@ package struct TreeRun<Source: RandomNumberGenerator> {
       let expected = oracle.linkAll([type * 3, type * 3 + 1, type * 3 + 2], from: context, search)
       if found != expected { return "linkAll of \(type) from \(context), \(search): \(found), not \(expected)" }
     }
-    return compare(context, key, search)
+    return compare(context, key, search) ?? (step % 4 == 0 ? follow(context, key, search) : nil)
   }
 
   /// Compares all possible lookups, and the tree itself.
