@@ -271,7 +271,8 @@ private final class Untouched: P3, P4 {
     try mistake.register(root)
     let result = root.unmetNeeds()
     #expect(result.failures.isEmpty && found(result.nilParameters) == mistake.found)
-    #expect(result.description.hasPrefix("All known needs are met.\nOne dependency gets nil for an optional parameter: "))
+    let text = "All known needs are met.\nOne dependency gets nil for an optional parameter: "
+    #expect(result.description.hasPrefix(text))
     // The lookups say the same, wherever they begin, whether they wait or not.
     let lookups: [@Sendable (UDIContext, Bool) async throws -> Void] = [
       { _ = $1 ? try await $0.obtain((any P0).self) : try $0.require((any P0).self) },
