@@ -14,7 +14,8 @@ extension UDIContext {
   /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
   /// A parameter whose type is an optional may be missing. If what is registered for it is part of a circle, or if
   /// there is no scope for it, it is nil, which the result mentions. What a closure looks up in the context that it is
-  /// given is not known: the result lists such closures. A closure that takes no context counts as one that needs nothing.
+  /// given is not known: the result lists such closures. A closure that takes no context counts as one that needs
+  /// nothing.
   /// The properties of objects, such as those with `@Required`, are not checked: making the objects does that.
   ///
   /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
@@ -55,7 +56,7 @@ extension UDIUnmetNeeds: CustomStringConvertible {
   /// The number of failures, and each error once; then the optional parameters that are nil; then what was not checked.
   public var description: String {
     var text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
-    if !nilParameters.isEmpty { text += "\n\(UDIFailure.describe(nilParameters, "gets nil for an optional parameter"))" }
+    if !nilParameters.isEmpty { text += "\n" + UDIFailure.describe(nilParameters, "gets a nil parameter") }
     if !unchecked.isEmpty { text += "\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined() }
     return text
   }

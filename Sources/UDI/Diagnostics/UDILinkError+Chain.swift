@@ -41,8 +41,8 @@ extension UDILinkError {
   /// if the provider could not give an instance for another reason.
   var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || chain[0].fileID == nil) }
 
-  /// Whether an optional parameter gets nil: there is no such dependency, it needs in turn what the parameter is for, or
-  /// there is no scope for it.
+  /// Whether an optional parameter gets nil: there is no such dependency, it needs in a circle what the parameter is
+  /// for, or there is no scope for it.
   var leavesOptionalNil: Bool {
     switch cause {
     // If all of the circle lies behind the parameter, what the parameter is for is not a part of it.
