@@ -16,8 +16,8 @@ extension UDIContext {
   ///
   /// A parameter whose type is an optional is nil if there is no such dependency, if what is registered needs, in a
   /// circle, what is being made, or if there is no scope for it. All other parameters are required; if one is missing,
-  /// the error says which. Lookups begin at the context that a factory would be given, and go up. If a parameter needs a
-  /// name, a search or a given value, register a factory instead:
+  /// the error says which. Lookups begin at the context that a factory would be given, and go up. If a parameter needs
+  /// a name, a search or a given value, register a factory instead:
   /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
