@@ -35,7 +35,8 @@ final class Elements: @unchecked Sendable {
       found.note(await takeNext())
       isDone.signal()
     }
-    if isDone.wait(timeout: .now() + 10) == .timedOut { throw NotTold() }
+    // Long, because under a sanitizer, on a busy machine, a task may wait for its turn for many seconds.
+    if isDone.wait(timeout: .now() + 300) == .timedOut { throw NotTold() }
     return found.last ?? .none
   }
 
