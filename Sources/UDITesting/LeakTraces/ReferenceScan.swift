@@ -41,8 +41,12 @@ struct ReferenceScan {
     defer { depth -= 1 }
     switch layout.kind {
     case .classReference: unsafe addReference(at: address, isObject: true)
-    case .structure: unsafe scanStructure(address, layout)
-    case .tuple: unsafe scanFields(address, layout)
+    case .structure, .tuple:
+      if let collection = type as? any ScannedCollection.Type {
+        unsafe collection.scan(address, &self)
+      } else if type != String.self {
+        unsafe scanFields(address, layout)
+      }
     case .enumeration: unsafe scanPayload(address, layout)
     case .function:
       if layout.hasFunctionContext { unsafe addFunction(at: address) }
@@ -104,16 +108,14 @@ struct ReferenceScan {
   /// Adds those words in memory of unknown layout that are certainly references.
   private mutating func scanUnknown(_ address: UnsafeRawPointer, size: Int) {
     let start = unsafe address.alignedUp(toMultipleOf: 8)
-    let end = unsafe address + size
-    var place = unsafe start
-    while unsafe place + 8 <= end {
+    for offset in stride(from: 0, through: unsafe address + size - 8 - start, by: 8) {
+      let place = unsafe start + offset
       let word = unsafe place.load(as: UInt.self)
       switch UnknownMemory.heapKind(at: word) {
       case .captures: step(Self.captures) { unsafe $0.addReference(at: place) }
       case .object where !UnknownMemory.isUnowned(word): unsafe addReference(at: place)
       default: break
       }
-      unsafe place += 8
     }
   }
 
@@ -125,22 +127,11 @@ struct ReferenceScan {
   }
 
   /// Scans a copy of a value.
-  mutating func scan(copy value: Any) {
-    func scan<Value>(_ value: Value) {
-      unsafe withUnsafePointer(to: value) { unsafe self.scan($0, as: Value.self) }
-    }
-    _openExistential(value, do: scan)
+  mutating func scan<Value>(copy value: Value) {
+    unsafe withUnsafePointer(to: value) { unsafe scan($0, as: Value.self) }
   }
 
   // MARK: - Kinds of values
-
-  private mutating func scanStructure(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
-    if let type = layout.type as? any ScannedCollection.Type {
-      unsafe type.scan(address, &self)
-    } else if layout.type != String.self {
-      unsafe scanFields(address, layout)
-    }
-  }
 
   private mutating func scanPayload(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
     guard layout.isCopyable, !layout.hasBlockPayload else { return }
@@ -184,22 +175,15 @@ private protocol ScannedCollection {
   static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan)
 }
 
-extension Array: ScannedCollection {
-  fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
-    let array = unsafe address.assumingMemoryBound(to: Self.self).pointee
-    if TypeLayout(Element.self).isTrivial { return }
-    unsafe array.withUnsafeBufferPointer { elements in
-      for index in elements.indices {
-        scan.step("[\(index)]") { unsafe $0.scan(elements.baseAddress! + index, as: Element.self) }
-      }
-    }
-  }
-}
+extension Array: ScannedCollection {}
+extension ContiguousArray: ScannedCollection {}
 
-extension ContiguousArray: ScannedCollection {
+extension ScannedCollection where Self: RandomAccessCollection {
   fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
-    let array = unsafe Array(address.assumingMemoryBound(to: Self.self).pointee)
-    unsafe withUnsafePointer(to: array) { unsafe [Element].scan($0, &scan) }
+    if TypeLayout(Element.self).isTrivial { return }
+    for (index, element) in unsafe address.assumingMemoryBound(to: Self.self).pointee.enumerated() {
+      scan.step("[\(index)]") { $0.scan(copy: element) }
+    }
   }
 }
 
@@ -207,9 +191,7 @@ extension Set: ScannedCollection {
   fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
     if TypeLayout(Element.self).isTrivial || Element.self == String.self { return }
     for element in unsafe address.assumingMemoryBound(to: Self.self).pointee {
-      scan.step("[element]") { scan in
-        unsafe withUnsafePointer(to: element) { unsafe scan.scan($0, as: Element.self) }
-      }
+      scan.step("[element]") { $0.scan(copy: element) }
     }
   }
 }
@@ -217,7 +199,7 @@ extension Set: ScannedCollection {
 extension Dictionary: ScannedCollection {
   fileprivate static func scan(_ address: UnsafeRawPointer, _ scan: inout ReferenceScan) {
     for (key, value) in unsafe address.assumingMemoryBound(to: Self.self).pointee {
-      scan.step("[key]") { scan in unsafe withUnsafePointer(to: key) { unsafe scan.scan($0, as: Key.self) } }
+      scan.step("[key]") { $0.scan(copy: key) }
       // Keys are described only if the standard library does it, because the description of any other key is user code.
       let text =
         switch key {
@@ -227,9 +209,7 @@ extension Dictionary: ScannedCollection {
         case is ObjectIdentifier: "id"
         default: "\(Key.self)"
         }
-      scan.step("[\(text)]") { scan in
-        unsafe withUnsafePointer(to: value) { unsafe scan.scan($0, as: Value.self) }
-      }
+      scan.step("[\(text)]") { $0.scan(copy: value) }
     }
   }
 }
