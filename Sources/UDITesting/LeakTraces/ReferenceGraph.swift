@@ -142,7 +142,8 @@ final class ReferenceGraph {
         unsafe scan.scanFields(pointer, TypeLayout(type))
         return scan.references.map { Edge(target: index(of: $0), steps: String($0.steps.dropFirst(".value".count))) }
       } else if facts.isOfLibrary {
-        if facts.isHolder { unsafe scan.scanFieldsSilently(pointer, TypeLayout(type)) }
+        scan.isSilent = true
+        if facts.isHolder { unsafe scan.scanFields(pointer, TypeLayout(type)) }
       } else if let collection = facts.collection {
         unsafe withUnsafePointer(to: pointer) { unsafe scan.scan($0, as: collection) }
       } else {

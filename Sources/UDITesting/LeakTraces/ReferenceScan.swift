@@ -22,8 +22,9 @@ struct ReferenceScan {
   /// How deeply the value is nested in other values. The depth is limited, because a type might contain itself without
   /// end.
   private var depth = 0
-  /// Whether the scan is inside an object of the library, whose properties mean nothing to users.
-  private var isSilent = false
+  /// Whether the scan is inside an object of the library, whose properties mean nothing to users. The steps do not name
+  /// them.
+  var isSilent = false
   /// Whether the scan is inside the captures of a closure.
   var isOfClosure = false
 
@@ -117,13 +118,6 @@ struct ReferenceScan {
       default: break
       }
     }
-  }
-
-  /// Scans the stored properties of an object of the library, without naming them in the steps.
-  mutating func scanFieldsSilently(_ address: UnsafeRawPointer, _ layout: TypeLayout) {
-    isSilent = true
-    unsafe scanFields(address, layout)
-    isSilent = false
   }
 
   /// Scans a copy of a value.
