@@ -197,10 +197,8 @@ final class ReferenceGraph {
     case .box:
       let offset = unsafe Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
       unsafe scan.scan(pointer + offset, as: metadata.load(fromByteOffset: 16, as: Any.Type.self))
-    case .error:
-      let error = unsafe unsafeBitCast(pointer, to: (any Error).self)
-      scan.scan(copy: error)
-    case .object, .other: break
+    case .error: unsafe scan.scan(copy: unsafeBitCast(pointer, to: (any Error).self))
+    case .object, nil: break
     }
   }
 }

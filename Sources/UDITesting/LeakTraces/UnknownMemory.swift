@@ -17,9 +17,9 @@
 enum UnknownMemory {
   /// The kind of heap object at the given address; nil if there is none.
   static func heapKind(at address: UInt) -> HeapKind? {
-    guard address.isMultiple(of: 8), let metadata = read(address), metadata.isMultiple(of: 8), let word = read(metadata)
+    guard address.isMultiple(of: 8), let metadata = read(address), metadata.isMultiple(of: 8),
+      let kind = read(metadata).flatMap({ HeapKind($0) })
     else { return nil }
-    let kind = HeapKind(word)
     switch kind {
     case .captures:
       guard isConstant(metadata), let description = read(metadata + 16), isConstant(description) else { return nil }
@@ -30,7 +30,6 @@ enum UnknownMemory {
     case .box:
       guard let type = read(metadata + 16), read(type) != nil else { return nil }
     case .error: guard isConstant(metadata) else { return nil }
-    case .other: return nil
     }
     return isAlive(address) ? kind : nil
   }
@@ -90,26 +89,18 @@ enum UnknownMemory {
 }
 
 /// The kind of a heap object, which follows from the first word of its metadata.
-enum HeapKind {
+enum HeapKind: UInt {
   /// An object of a class.
-  case object
+  case object = 0
   /// The captures of a closure, or a captured variable.
-  case captures
+  case captures = 0x400
   /// A captured variable whose type was not known at compile time.
-  case box
-  case error
-  case other
+  case box = 0x500
+  case error = 0x501
 
-  init(_ word: UInt) {
-    switch word {
-    case 0, 0x800...: self = .object
-    case 0x400: self = .captures
-    case 0x500: self = .box
-    case 0x501: self = .error
-    default: self = .other
-    }
-  }
+  /// - Parameter word: The first word of the metadata. For an object of a class, it may also be an address.
+  init?(_ word: UInt) { self.init(rawValue: word < 0x800 ? word : HeapKind.object.rawValue) }
 
   /// - Parameter object: A heap object that is alive.
-  init(of object: UnsafeRawPointer) { self.init(unsafe object.load(as: UnsafeRawPointer.self).load(as: UInt.self)) }
+  init?(of object: UnsafeRawPointer) { self.init(unsafe object.load(as: UnsafeRawPointer.self).load(as: UInt.self)) }
 }
