@@ -13,15 +13,8 @@
 /// types of the captures before it. A context is therefore read only if all types are known, and nothing is guessed.
 @safe
 struct ClosureContext {
-  private let address: UnsafeRawPointer
-  private let metadata: UnsafeRawPointer
-
-  /// - Parameters:
-  ///   - address: The address of a closure's context that is alive.
-  ///   - metadata: The first word at this address.
-  init(at address: UnsafeRawPointer, _ metadata: UnsafeRawPointer) {
-    unsafe (self.address, self.metadata) = unsafe (address, metadata)
-  }
+  /// The address of a closure's context that is alive.
+  let address: UnsafeRawPointer
 
   /// What a closure has captured.
   enum Capture {
@@ -36,6 +29,7 @@ struct ClosureContext {
 
   /// The captures, and where they are in the context, in bytes; nil if their types are not all known.
   var captures: [(Capture, offset: Int)]? {
+    let metadata = unsafe address.load(as: UnsafeRawPointer.self)
     guard let descriptor = unsafe metadata.load(fromByteOffset: 16, as: UnsafeRawPointer?.self) else { return nil }
     let captureCount = unsafe Int(descriptor.load(as: UInt32.self))
     let sourceCount = unsafe Int(descriptor.load(fromByteOffset: 4, as: UInt32.self))

@@ -181,11 +181,10 @@ final class ReferenceGraph {
 
   /// Scans a heap object that is not an object of a class.
   private func scan(_ pointer: UnsafeRawPointer, _ scan: inout ReferenceScan) {
-    let metadata = unsafe pointer.load(as: UnsafeRawPointer.self)
     switch unsafe HeapKind(of: pointer) {
     case .captures:
       scan.isOfClosure = true
-      for (capture, offset) in unsafe ClosureContext(at: pointer, metadata).captures ?? [] {
+      for (capture, offset) in unsafe ClosureContext(address: pointer).captures ?? [] {
         let address = unsafe pointer + offset
         switch capture {
         case .value(let type): unsafe scan.scan(address, as: type)
@@ -195,6 +194,7 @@ final class ReferenceGraph {
         }
       }
     case .box:
+      let metadata = unsafe pointer.load(as: UnsafeRawPointer.self)
       let offset = unsafe Int(metadata.load(fromByteOffset: 8, as: UInt32.self))
       unsafe scan.scan(pointer + offset, as: metadata.load(fromByteOffset: 16, as: Any.Type.self))
     case .error: unsafe scan.scan(copy: unsafeBitCast(pointer, to: (any Error).self))
