@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// The context of a closure, which contains its captures: a heap object without a class, whose metadata describes its
 /// content.
 ///
@@ -144,26 +136,3 @@ struct ClosureContext {
 // Generic types with as many parameters as no type of the standard library has.
 private enum Template3<A, B, C> {}
 private enum Template4<A, B, C, D> {}
-
-/// The number of bytes that were allocated at the given address; nil if it is not known.
-///
-/// - Parameter address: The address of an object that is alive.
-func allocatedSize(_ address: UnsafeRawPointer) -> Int? {
-  // If the reference counts say that the object is never freed, it may be part of the program's data.
-  let counts = unsafe address.load(fromByteOffset: 8, as: UInt.self)
-  if UInt32(truncatingIfNeeded: counts) == .max { return nil }
-  #if canImport(Darwin)
-    let size = unsafe malloc_size(address)
-    return size == 0 ? nil : size
-  #else
-    guard let usableSize = unsafe usableSize else { return nil }
-    return unsafe usableSize(UnsafeMutableRawPointer(mutating: address))
-  #endif
-}
-
-#if !canImport(Darwin)
-  /// The C library's `malloc_usable_size`, if the library has it.
-  private let usableSize = unsafe dlsym(nil, "malloc_usable_size").map {
-    unsafe unsafeBitCast($0, to: (@convention(c) (UnsafeMutableRawPointer?) -> Int).self)
-  }
-#endif

@@ -88,6 +88,28 @@ enum UnknownMemory {
   }
 }
 
+/// The number of bytes that were allocated at the given address; nil if it is not known.
+///
+/// - Parameter address: The address of an object that is alive.
+func allocatedSize(_ address: UnsafeRawPointer) -> Int? {
+  // If the reference counts say that the object is never freed, it may be part of the program's data.
+  let counts = unsafe address.load(fromByteOffset: 8, as: UInt.self)
+  if UInt32(truncatingIfNeeded: counts) == .max { return nil }
+  #if canImport(Darwin)
+    let size = unsafe malloc_size(address)
+    return size == 0 ? nil : size
+  #else
+    return unsafe usableSize?(UnsafeMutableRawPointer(mutating: address))
+  #endif
+}
+
+#if !canImport(Darwin)
+  /// The C library's `malloc_usable_size`, if the library has it.
+  private let usableSize = unsafe dlsym(nil, "malloc_usable_size").map {
+    unsafe unsafeBitCast($0, to: (@convention(c) (UnsafeMutableRawPointer?) -> Int).self)
+  }
+#endif
+
 /// The kind of a heap object, which follows from the first word of its metadata.
 enum HeapKind: UInt {
   /// An object of a class.
