@@ -2,10 +2,7 @@ import UDI
 
 /// The heap objects that can be reached from given objects, and the references between them.
 final class ReferenceGraph {
-  struct Edge {
-    let target: Int
-    let steps: String
-  }
+  typealias Edge = (target: Int, steps: String)
 
   /// A heap object: an object of a class, the captures of a closure, a captured variable, and the like.
   struct Node {
@@ -108,8 +105,7 @@ final class ReferenceGraph {
     if let index = indices[reference.target] { return index }
     let pointer = unsafe UnsafeRawPointer(bitPattern: reference.target)!
     if unsafe reference.isObject || HeapKind(of: pointer) == .object {
-      let object = unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
-      return index(of: object)
+      return index(of: unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue())
     }
     return add(Node(name: nil, object: nil, address: reference.target))
   }
@@ -136,11 +132,11 @@ final class ReferenceGraph {
       if let context = object as? UDIContext {
         return edges(of: context)
       } else if let attachment = object as? UDIAttachment {
-        return attachment.heldContext.map { [Edge(target: index(of: $0), steps: "")] } ?? []
+        return attachment.heldContext.map { [(index(of: $0), "")] } ?? []
       } else if facts.isValueBox {
         // The box's only property means nothing to users, but the properties of the value do.
         unsafe scan.scanFields(pointer, TypeLayout(type))
-        return scan.references.map { Edge(target: index(of: $0), steps: String($0.steps.dropFirst(".value".count))) }
+        return scan.references.map { (index(of: $0), String($0.steps.dropFirst(".value".count))) }
       } else if facts.isOfLibrary {
         scan.isSilent = true
         if facts.isHolder { unsafe scan.scanFields(pointer, TypeLayout(type)) }
@@ -153,7 +149,7 @@ final class ReferenceGraph {
     } else {
       unsafe self.scan(pointer, &scan)
     }
-    return scan.references.map { Edge(target: index(of: $0), steps: $0.steps) }
+    return scan.references.map { (index(of: $0), $0.steps) }
   }
 
   private func fields(of layout: TypeLayout) -> [TypeLayout.Field] {
@@ -170,12 +166,12 @@ final class ReferenceGraph {
     let contents = context.change { node, garbage in
       node.contents(&garbage).map { (entry: $0.entry, held: $0.owned + $0.holders, storages: $0.storages) }
     }
-    return context.children.map { Edge(target: index(of: $0), steps: "") }
+    return context.children.map { (index(of: $0), "") }
       + contents.flatMap { entry, held, storages in
         let steps = " {provider of \(entry.key), registered at \(entry.site)}"
         // A storage's `load` is user code, so it is called after the lock has been released.
         let all = held + storages.compactMap { $0.load()?.object }
-        return all.map { Edge(target: index(of: $0), steps: steps) }
+        return all.map { (index(of: $0), steps) }
       }
   }
 
