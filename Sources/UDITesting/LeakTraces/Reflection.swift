@@ -143,30 +143,21 @@ struct TypeLayout {
   private func isEmptyField(_ index: Int) -> Bool {
     // An object begins with a header of two words.
     if kind == .classReference, fieldOffset(type, index: index) < 16 { return true }
-    return declaration(ofField: index)?.isEmpty ?? false
+    // For a type that cannot be copied, the compiler writes a function, which returns the empty tuple.
+    guard let (name, owner) = declaration(ofField: index), !name.isFunction else { return false }
+    let arguments = unsafe owner.genericArguments.map { unsafe UnsafeRawPointer($0) }
+    // Without its arguments, a generic type's parameters have no meaning.
+    if unsafe arguments == nil, owner.isGeneric { return false }
+    return unsafe name.resolved(in: owner.descriptor, arguments).map { TypeLayout($0).size == 0 } ?? false
   }
 
   /// The type of a stored property as the compiler has written it, and the type that declares the property.
-  private struct Declaration {
-    let name: MangledName
-    let owner: TypeLayout
-
-    var isEmpty: Bool {
-      // For a type that cannot be copied, the compiler writes a function, which returns the empty tuple.
-      if name.isFunction { return false }
-      let arguments = unsafe owner.genericArguments.map { unsafe UnsafeRawPointer($0) }
-      // Without its arguments, a generic type's parameters have no meaning.
-      if unsafe arguments == nil, owner.isGeneric { return false }
-      return unsafe name.resolved(in: owner.descriptor, arguments).map { TypeLayout($0).size == 0 } ?? false
-    }
-  }
-
-  private func declaration(ofField index: Int) -> Declaration? {
+  private func declaration(ofField index: Int) -> (name: MangledName, owner: TypeLayout)? {
     let superclass = (type as? AnyClass).flatMap { _getSuperclass($0) }.map { TypeLayout($0) }
     let inherited = superclass.map { fieldCount($0.type) } ?? 0
     if let superclass, index < inherited { return superclass.declaration(ofField: index) }
     let names = declaredTypes
-    return index - inherited < names.count ? names[index - inherited].map { Declaration(name: $0, owner: self) } : nil
+    return index - inherited < names.count ? names[index - inherited].map { ($0, self) } : nil
   }
 
   /// The types of the properties that the type itself declares or, for an enum, of its payloads; nil for a case without
