@@ -24,7 +24,7 @@ public func expectNeedsAreMet(
   by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   for type in classes {
-    for (need, _) in Need.all(of: type) { need.check(need.explain(in: context), isRequestKnown: false, sourceLocation) }
+    for need in Need.all(of: type) { need.check(need.explain(in: context), isRequestKnown: false, sourceLocation) }
   }
 }
 
@@ -47,8 +47,8 @@ public func expectNeedsAreMet(
 ) {
   let context = context ?? object.attachedContext ?? AppContext
   let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque())
-  for (need, offset) in Need.all(of: type(of: object)) {
-    guard let explanation = unsafe context.explanation(ofProperty: address + offset) else { continue }
+  for need in Need.all(of: type(of: object)) {
+    guard let explanation = unsafe context.explanation(ofProperty: address + need.offset) else { continue }
     need.check(explanation, isRequestKnown: true, sourceLocation)
   }
   withExtendedLifetime(object) {}
@@ -61,22 +61,22 @@ private struct Need {
   let isRequired: Bool
   /// Whether it is normal that nothing is there.
   let isFollowed: Bool
+  /// Where an object stores the property, in bytes.
+  let offset: Int
 
-  /// The properties of a class, and where an object stores them, in bytes.
-  static func all(of type: AnyClass) -> [(need: Need, offset: Int)] {
-    let (required, linked, followed) = unsafe (
-      TypeLayout(Required<Never>.self).descriptor, TypeLayout(Linked<Never>.self).descriptor,
-      TypeLayout(Followed<Never>.self).descriptor
-    )
-    return TypeLayout(type).strongFields.compactMap { field in
-      guard let wrapper = field.type.map({ TypeLayout($0) }), let descriptor = unsafe wrapper.descriptor,
-        unsafe [required, linked, followed].contains(descriptor), let wrapped = unsafe wrapper.genericArguments?.pointee
+  /// The properties of a class.
+  static func all(of type: AnyClass) -> [Need] {
+    TypeLayout(type).strongFields.compactMap { field in
+      guard let wrapper = field.type.map({ TypeLayout($0) }) else { return nil }
+      let isRequired = wrapper.isOfSameGenericType(as: Required<Never>.self)
+      let isFollowed = wrapper.isOfSameGenericType(as: Followed<Never>.self)
+      guard isRequired || isFollowed || wrapper.isOfSameGenericType(as: Linked<Never>.self),
+        let wrapped = unsafe wrapper.genericArguments?.pointee
       else { return nil }
       // The name of the property that stores the wrapper begins with an underscore.
       let property = "\(type).\(field.name.dropFirst())"
-      let need = unsafe Need(
-        property: property, type: wrapped, isRequired: descriptor == required, isFollowed: descriptor == followed)
-      return (need, field.offset)
+      return Need(
+        property: property, type: wrapped, isRequired: isRequired, isFollowed: isFollowed, offset: field.offset)
     }
   }
 

@@ -210,11 +210,8 @@ extension Dictionary: ScannedCollection {
 
 extension TypeLayout {
   /// Whether this is a property wrapper of the library. Its property is known by the name that the user has given it.
-  fileprivate var isWrapper: Bool { unsafe Self.wrappers.contains(UInt(bitPattern: descriptor)) }
-  private static let wrappers: Set<UInt> = unsafe [
-    UInt(bitPattern: TypeLayout(Required<Never>.self).descriptor),
-    UInt(bitPattern: TypeLayout(Linked<Never>.self).descriptor),
-    UInt(bitPattern: TypeLayout(Followed<Never>.self).descriptor),
-    UInt(bitPattern: TypeLayout(AppLinked<Never>.self).descriptor),
+  fileprivate var isWrapper: Bool { Self.wrappers.contains(where: isOfSameGenericType) }
+  private static let wrappers: [Any.Type] = [
+    Required<Never>.self, Linked<Never>.self, Followed<Never>.self, AppLinked<Never>.self,
   ]
 }

@@ -80,6 +80,11 @@ struct TypeLayout {
     }
   }
 
+  /// Whether this type and the other one are made from the same generic type.
+  func isOfSameGenericType(as other: Any.Type) -> Bool {
+    unsafe descriptor != nil && descriptor == TypeLayout(other).descriptor
+  }
+
   /// The metadata of the generic arguments; nil if its place is not known. Do not read beyond the type's last argument.
   var genericArguments: UnsafePointer<Any.Type>? {
     guard let descriptor = unsafe descriptor else { return nil }
