@@ -45,19 +45,16 @@ enum SharedAppContext {
       $0.key.id == key.id && ($0 is InstanceEntry || $0 is Provider || $0.liveObject(&garbage) != nil)
     }
   }
-
-  fileprivate static func begin() {
-    unsafe AuditNotice.entered = note
-    AuditNotice.listeners.add(1, ordering: .sequentiallyConsistent)
-  }
 }
 
 // The program that has loaded this module calls the function before `main`. No test has to use the module for that, and
 // programs without this module do nothing.
 #if canImport(Darwin)
   @section("__DATA,__mod_init_func,mod_init_funcs") @used
-  private let initializer: @convention(c) () -> Void = { SharedAppContext.begin() }
 #else
   @section(".init_array") @used
-  private let initializer: @convention(c) () -> Void = { SharedAppContext.begin() }
 #endif
+private let initializer: @convention(c) () -> Void = {
+  unsafe AuditNotice.entered = SharedAppContext.note
+  AuditNotice.listeners.add(1, ordering: .sequentiallyConsistent)
+}
