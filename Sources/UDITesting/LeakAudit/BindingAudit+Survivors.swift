@@ -63,7 +63,9 @@ extension BindingAudit {
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
     let living = living(&loaded, where: isAlive)
     let left = living.filter { !present.contains($0.id) }
-    let ignored = left.filter { $0.isSettled || isIgnored($0) }
+    let ignored = left.filter { subject in
+      subject.isSettled || ignoredClasses.contains { isKind(subject.objectType, of: $0) }
+    }
     let ignoredIDs = contents(of: ignored.compactMap { $0.context ?? $0.heldContext }, &loaded)
       .union(ignored.map(\.id))
     let counted = left.filter { !$0.wasThereBefore && !ignoredIDs.contains($0.id) }

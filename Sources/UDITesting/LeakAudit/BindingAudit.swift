@@ -40,8 +40,6 @@ package final class BindingAudit: Sendable {
     /// Whether this is that context.
     var isHeldByTasks = false
 
-    package func isInstance(of type: AnyClass) -> Bool { isKind(objectType, of: type) }
-
     /// Whether the object is alive.
     ///
     /// A reference to an object that might not be `Sendable` has to be released on the main actor. If the main actor is
@@ -112,16 +110,16 @@ package final class BindingAudit: Sendable {
   /// The running audits. Guarded by the tree lock.
   private nonisolated(unsafe) static var all: [BindingAudit] = []
 
-  /// Decides whether a subject is ignored. The subject's object might be released meanwhile.
-  let isIgnored: @Sendable (Subject) -> Bool
+  /// The classes whose objects are ignored.
+  let ignoredClasses: [AnyClass]
 
   /// Makes an audit, which the current task will run.
   ///
-  /// - Parameter isIgnored: Decides whether an object or context is allowed to outlive the operation. If an object is,
-  ///   so is the context that the object is attached to. If a context is, so are all contexts below it, and the objects
-  ///   that any of these contexts owns. Called while no lock is held.
-  package init(isIgnored: @escaping @Sendable (Subject) -> Bool = { _ in false }) {
-    self.isIgnored = isIgnored
+  /// - Parameter ignored: The classes whose objects are allowed to outlive the operation. If an object is, so is the
+  ///   context that the object is attached to. If a context is, so are all contexts below it, and the objects that any
+  ///   of these contexts owns.
+  package init(ignoring ignored: [AnyClass] = []) {
+    ignoredClasses = ignored
     outer = Self.ofTask
   }
 

@@ -123,7 +123,7 @@ nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   during operation: nonisolated(nonsending) () async throws -> Void
 ) async rethrows -> [UDILeak] {
-  let audit = makeAudit(ignoring: ignored)
+  let audit = BindingAudit(ignoring: ignored)
   try await withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse, audit: audit) { _ in
     try await operation()
   }
@@ -149,7 +149,7 @@ public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
   during operation: () throws -> Void
 ) rethrows -> [UDILeak] {
-  let audit = makeAudit(ignoring: ignored)
+  let audit = BindingAudit(ignoring: ignored)
   try withContext(hasAppContextOfTask ? AppContext : nil, onMisuse: onMisuse) { context, own in
     try audit.watch(context, madeWith: own, operation: operation)
   }
@@ -170,11 +170,6 @@ private func describe(_ leaked: [BindingAudit.Subject], _ known: [AnyObject]) ->
     let held = held.map { leaked[$0] }.filter { !$0.isHeldByTasks }.map { UDILeak($0) }
     return UDILeak(leaked[position], trace: traces.trace(of: objects[position]), held: held)
   }
-}
-
-/// Makes an audit that ignores objects of some classes.
-private func makeAudit(ignoring ignored: [AnyClass]) -> BindingAudit {
-  BindingAudit { subject in ignored.contains { subject.isInstance(of: $0) } }
 }
 
 /// Waits a moment, so that tasks that are ending can release the objects that they hold. The wait begins again whenever
