@@ -117,10 +117,7 @@ extension BindingAudit {
       }
     }
     // A storage's `load` is user code, so it is called after the lock has been released.
-    for storage in storages {
-      if let kept = storage.load() { contents.insert(kept.objectID) }
-    }
-    return contents
+    return contents.union(storages.compactMap { $0.load()?.objectID })
   }
 }
 

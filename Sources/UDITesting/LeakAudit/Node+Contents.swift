@@ -11,19 +11,15 @@ extension Node {
   /// What the context's bindings and providers lead to. Aliases are left out: they hold only what their targets hold.
   /// The garbage keeps the bound objects alive. Called under the tree lock.
   func contents(_ garbage: inout Garbage) -> [EntryContent] {
-    var contents: [EntryContent] = []
-    for source in allEntries where !(source is InstanceEntry || source is Alias) {
+    allEntries.filter { !($0 is InstanceEntry || $0 is Alias) }.map { source in
       let provider = source as? Provider
       let bound = provider == nil ? source.liveObject(&garbage) : nil
       var owned: [AnyObject] = []
       provider?.forEachOwned { owned.append($0) }
       let holders: [AnyObject?] = [provider, provider?.closer]
-      contents.append(
-        (
-          source.described(&garbage), source.reach, bound, owned, holders.compactMap(\.self),
-          provider?.storages ?? []
-        ))
+      return (
+        source.described(&garbage), source.reach, bound, owned, holders.compactMap(\.self), provider?.storages ?? []
+      )
     }
-    return contents
   }
 }

@@ -63,11 +63,10 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   }
 
   private func describeObject() -> String {
-    let wasRegistered = !registrations.isEmpty
     let places =
-      wasRegistered
-      ? "registered as \(registrations.map(\.description).joined(separator: "; as "))"
-      : "attached to \(attachments.map(\.place).joined(separator: "; to "))"
+      registrations.isEmpty
+      ? "attached to \(attachments.map(\.place).joined(separator: "; to "))"
+      : "registered as \(registrations.map(\.description).joined(separator: "; as "))"
     return "Still alive: the \(className) that was \(places). "
       + (isContextAlive ? "So is that context. " : "") + describeHolder(isContextAlive ? "one of them" : "it")
   }
@@ -106,8 +105,13 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
     self.held = held
     areTasksRunning = subject.areTasksRunning
     className = "\(subject.objectType)"
-    registrations = unique(subject.notes.compactMap(\.registration))
-    attachments = unique(subject.notes.compactMap { Attachment($0) })
+    registrations = unique(
+      subject.notes.compactMap { note in note.entry.map { .init(fullPath: note.path, finding: $0) } })
+    attachments = unique(
+      subject.notes.filter { $0.entry == nil }.map { note in
+        Attachment(
+          fullPath: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
+      })
     let isRegistered = !registrations.isEmpty
     isContextAlive = subject.notes.contains { $0.isContextAlive && ($0.entry != nil) == isRegistered }
     fullPath = subject.fullPath
@@ -115,17 +119,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-extension BindingAudit.Note {
-  fileprivate var registration: UDIExplanation.Place? { entry.map { .init(fullPath: path, finding: $0) } }
-}
-
 extension UDILeak.Attachment {
-  fileprivate init?(_ note: BindingAudit.Note) {
-    if note.entry != nil { return nil }
-    self.init(
-      fullPath: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
-  }
-
   fileprivate var place: String {
     guard let fileID, let line else { return quoted(fullPath) }
     return "\(quoted(fullPath)), at \(fileID):\(line)"
