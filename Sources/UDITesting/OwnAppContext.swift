@@ -120,8 +120,7 @@ final class OwnContext: Sendable {
 
   /// Whether another trait of the same test has made the current `AppContext`.
   static func isThat(of test: Test) -> Bool {
-    guard let inside else { return false }
-    return inside.test == test.id && inside.context == AppContext
+    inside?.test == test.id && inside?.context == AppContext
   }
 }
 
