@@ -63,9 +63,7 @@ extension UDISnapshot {
   ///   - indices: The indices of the contexts.
   ///   - positions: The positions of each entry, and of the entries of each object, by the address of the entry or the
   ///     object.
-  mutating func addUses(
-    indices: [Node: Int], positions: [UInt: [Position]], _ garbage: inout Garbage
-  ) {
+  mutating func addUses(indices: [Node: Int], positions: [UInt: [Position]], _ garbage: inout Garbage) {
     var numbers: [ObjectIdentifier: Int] = [:]
     // With the number of the dependent and of the key.
     var all: [(use: Use, wanted: [UInt64])] = []

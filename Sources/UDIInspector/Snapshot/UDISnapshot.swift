@@ -51,34 +51,25 @@ extension UDIContext {
     change { node, garbage in
       let nodes = node.branch
       let indices = Dictionary(uniqueKeysWithValues: zip(nodes, nodes.indices))
-      // The positions of each entry, and of the entries of each object, by address. The garbage keeps all of these
-      // alive.
+      // The positions of each entry, and of the entries of each object that is alive, by address. A lookup's record has
+      // the address of what it found. The garbage keeps all of these alive.
       var positions: [UInt: [UDISnapshot.Position]] = [:]
       let contexts = nodes.enumerated().map { index, node in
-        let sightings = node.sightings(&garbage)
-        for (number, sighting) in sightings.enumerated() {
-          let position = UDISnapshot.Position(context: index, index: number)
-          for address in sighting.addresses { positions[address, default: []].append(position) }
+        let entries = node.allEntries.enumerated().map { number, source in
+          let (entry, object) = source.sighted(&garbage)
+          for address in [source, object].compactMap({ $0.map { UInt(bitPattern: ObjectIdentifier($0)) } }) {
+            positions[address, default: []].append(UDISnapshot.Position(context: index, index: number))
+          }
+          return entry.timeless
         }
         return UDISnapshot.Context(
           tag: node.tag, parent: node.parent.flatMap { indices[$0] }, scopeKind: node.scopeKind, search: node.search,
-          entries: sightings.map(\.entry),
+          entries: entries,
           removedBindings: UDIRecording.records(in: node).map { $0.entry(&garbage).timeless })
       }
       var snapshot = UDISnapshot(contexts: contexts)
       snapshot.addUses(indices: indices, positions: positions, &garbage)
       return snapshot
-    }
-  }
-}
-
-extension Node {
-  /// The context's entries, and the addresses by which the entries that a lookup found are recognised: that of the
-  /// entry, and that of its object if it is alive. The garbage keeps both alive. Called under the tree lock.
-  fileprivate func sightings(_ garbage: inout Garbage) -> [(entry: UDIEntry, addresses: [UInt])] {
-    allEntries.map { source in
-      let (entry, object) = source.sighted(&garbage)
-      return (entry.timeless, [source, object].compactMap { $0.map { UInt(bitPattern: ObjectIdentifier($0)) } })
     }
   }
 }
