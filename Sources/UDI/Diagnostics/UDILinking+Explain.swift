@@ -38,7 +38,6 @@ extension UDILinking {
 // MARK: - From typed verbs to the untyped core
 
 extension UDIOrigin {
-  @inline(never)
   fileprivate func explanation(_ request: LookupRequest, _ arguments: [Any]) -> UDIExplanation {
     switch self {
     case .context(let context): return context.explanation(of: request, with: arguments)

@@ -29,7 +29,6 @@ final class Availability: @unchecked Sendable {
   ///
   /// - Parameter number: The number of the change after which an operation began whose outcome this is. After a later
   ///   change, the operation has been cancelled, and its outcome does not matter. Nil if no operation runs any more.
-  @inline(never)
   private func end(with outcome: Result<any Sendable, any Error>, after number: Int? = nil) {
     Tree.change { _ in
       guard self.outcome == nil, number == nil || number == self.number else { return }
@@ -109,7 +108,6 @@ final class Availability: @unchecked Sendable {
 
   /// Begins an operation for whose end closing the context waits; nil if something is not there, or if the context is
   /// being closed.
-  @inline(never)
   private func begin(with found: [Found?], after now: Int) -> Operation? {
     guard found.allSatisfy({ $0 != nil }), let body = makeBody(found) else { return nil }
     return context.change { node, _ in

@@ -56,7 +56,6 @@ extension Watcher {
     return found
   }
 
-  @inline(never)
   private func begin(with found: Instance?) {
     let entry = context?.withNode { $0.allDependencies(request, onlyFirst: true) }.last?.entry
     guard let found, let entry else { return _ = isNew([]) }
