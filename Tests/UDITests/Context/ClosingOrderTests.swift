@@ -95,6 +95,25 @@ import UDI
     #expect(try await closed() == "lastfirst")
   }
 
+  /// What stood between has been taken back meanwhile, or replaced. What was made with it may still use it.
+  @Test(arguments: [UDILifetime.context, .weak], [false, true])
+  func helpReachesThroughWhatIsGone(_ lifetime: UDILifetime, _ isReplaced: Bool) async throws {
+    let journal = journal
+    context.register((any Gamma).self, lifetime: .context) { context in
+      Made(parts: [try context.require((any Beta).self)])
+    }.onClose { _ in
+      journal.add("last")
+    }
+    context.register((any Beta).self, lifetime: lifetime) { context in
+      Made(parts: [try context.require((any Alpha).self, named: "first")])
+    }
+    register("first")
+    _ = try context.require((any Gamma).self)
+    context.unregister((any Beta).self)
+    if isReplaced { context.register((any Beta).self) { Made() } }
+    #expect(try await closed() == "lastfirst")
+  }
+
   @Test func inAScopeToo() async throws {
     register("a", lifetime: .scope, madeOf: ["b"])
     register("b", lifetime: .scope, madeOf: ["c"])

@@ -61,6 +61,13 @@ extension Node {
   /// Retires a provider that has been removed from the table or replaced there: drops what it keeps, and makes it and
   /// its aliases leave their context.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) {
+    let helpers = provider.helpers
+    // What has helped this provider has helped those that it has helped, too. (The order of a closing is known already.)
+    if !helpers.isEmpty, !treeLocked.state.isEnding {
+      treeLocked.providers.forEach {
+        if $0.provider.helpers.contains(provider.helpID) { $0.provider.ensureExtras().helpers += helpers }
+      }
+    }
     provider.drop(isReset: false, &garbage)
     provider.node = nil
     UDIRecording.removeUses(of: provider)
