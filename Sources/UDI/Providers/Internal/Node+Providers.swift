@@ -62,7 +62,7 @@ extension Node {
   /// its aliases leave their context.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) {
     let helpers = provider.helpers
-    // What has helped this provider has helped those that it has helped, too. (The order of a closing is known already.)
+    // What has helped this provider has helped those that it has helped, too. (While closing, the order is known.)
     if !helpers.isEmpty, !treeLocked.state.isEnding {
       treeLocked.providers.forEach {
         if $0.provider.helpers.contains(provider.helpID) { $0.provider.ensureExtras().helpers += helpers }
