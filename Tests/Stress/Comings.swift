@@ -5,6 +5,17 @@ private protocol Guest: AnyObject, Sendable {}
 private protocol Host: AnyObject, Sendable {}
 private final class Person: Guest, Host {}
 
+/// How many services were made, and how many were closed.
+private final class Services: Sendable {
+  let made = Atomic<Int>(0)
+  let closed = Atomic<Int>(0)
+
+  func check() {
+    let (made, closed) = (made.load(ordering: .sequentiallyConsistent), closed.load(ordering: .sequentiallyConsistent))
+    precondition(made == closed, "\(made) were made, and \(closed) closed")
+  }
+}
+
 /// How many operations are running.
 private final class Running: Sendable {
   private let count = Atomic<Int>(0)
@@ -58,4 +69,43 @@ func comeAndGo(_ times: Int) async {
   _ = await consumer.result
   running.checkEnd()
   withExtendedLifetime(people) {}
+}
+
+/// Lets several tasks close scopes in which services are made, followed and closed, while their parent is followed, too.
+/// Each service must be closed once, before its scope has ended.
+func openAndClose(_ times: Int) async throws {
+  let services = Services()
+  let root = UDIContext(tag: "office")
+  root.register((any Guest).self, lifetime: .scope) { () async throws in
+    services.made.add(1, ordering: .sequentiallyConsistent)
+    return Person()
+  }.onClose { _ in
+    services.closed.add(1, ordering: .sequentiallyConsistent)
+  }
+  root.register((any Host).self, lifetime: .unique) { context in (try? context.require((any Guest).self)).map { _ in Person() } }
+  try await withThrowingTaskGroup { group in
+    for task in 0..<4 {
+      group.addTask {
+        for index in 0..<times {
+          let scope = try root.makeScope(tag: "\(task) \(index)")
+          let inner = try scope.makeScope(tag: "inner")
+          async let followed: Int = scope.updates(of: (any Host).self).reduce(0) { count, _ in count + 1 }
+          async let obtained = try? scope.obtain((any Guest).self)
+          if index % 2 == 0 { _ = try? await inner.obtain((any Guest).self) }
+          if index % 3 == 0 { _ = await obtained }
+          async let first: Void = scope.close()
+          async let second: Void = inner.close()
+          async let third: Void = index % 4 == 0 ? root.untilFirstUpdate() : ()
+          _ = try await (first, second, third, followed, obtained)
+        }
+      }
+    }
+    try await group.waitForAll()
+  }
+  try await root.close()
+  services.check()
+}
+
+extension UDIContext {
+  fileprivate func untilFirstUpdate() async { for await _ in updates(of: (any Host).self) { return } }
 }

@@ -3,8 +3,8 @@ import Synchronization
 import TreeModel
 import UDI
 
-/// Lets threads move, bind, link, release, register, reset and follow in one tree, a limited number of times, and then
-/// checks invariants.
+/// Lets threads move, bind, link, release, register, reset and follow in one tree, and open and close scopes, a limited
+/// number of times, and then checks invariants.
 ///
 ///     Stress [STEPS] [SECONDS]    steps of each thread, and how long it may take until it counts as a hang
 ///
@@ -16,6 +16,8 @@ struct Stress {
     let numbers = CommandLine.arguments.dropFirst().compactMap { Int($0) }
     let steps = numbers.first ?? 4000
     let watchdog = Watchdog(seconds: numbers.dropFirst().first ?? 300)
+    // Has the library describe all that happens.
+    UDIObserver.process = UDIObserver { event in _ = "\(event)" }
     let field = Field()
     let (drift, odds) = (Drift(field), Odds(field))
     let consumers = field.follow()
@@ -29,6 +31,7 @@ struct Stress {
     drift.end()
     await odds.end()
     await comeAndGo(1000)
+    try await openAndClose(steps / 40)
     let seen = try await field.settle(consumers)
     field.check()
     watchdog.done()
