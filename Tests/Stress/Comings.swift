@@ -82,7 +82,9 @@ func openAndClose(_ times: Int) async throws {
   }.onClose { _ in
     services.closed.add(1, ordering: .sequentiallyConsistent)
   }
-  root.register((any Host).self, lifetime: .unique) { context in (try? context.require((any Guest).self)).map { _ in Person() } }
+  root.register((any Host).self, lifetime: .unique) { context in
+    (try? context.require((any Guest).self)).map { _ in Person() }
+  }
   try await withThrowingTaskGroup { group in
     for task in 0..<4 {
       group.addTask {
