@@ -342,3 +342,45 @@ private final class Untouched: P3, P4 {
 
 @MainActor private final class Frame {}
 @MainActor private final class Pane { init(frame: Frame) {} }
+
+/// A circle through an optional parameter, whose two ends are asked for at the same time.
+@Suite(.unlessItHangs) struct OptionalCircleTests {
+  private final class Slow: Sendable {}
+
+  private final class Account: Sendable {
+    let sync: Sync?
+    init(sync: Sync?) { self.sync = sync }
+  }
+
+  private final class Sync: Sendable {
+    let account: Account
+    init(slow: Slow, account: Account) { self.account = account }
+  }
+
+  /// Whatever comes first, both are there, and the optional parameter is nil.
+  @Test(arguments: [false, true], [false, true])
+  func bothEndsAtOnce(_ syncFirst: Bool, _ joins: Bool) async throws {
+    let root = UDIContext(tag: "root")
+    let (asks, goesOn) = (Signal(), Signal())
+    root.register(Slow.self) { () async throws in
+      asks.send()
+      await goesOn.wait()
+      return Slow()
+    }
+    root.register(isolation: nil, using: Account.init(sync:))
+    root.register(isolation: nil, using: Sync.init(slow:account:))
+    #expect(root.unmetNeeds().failures.isEmpty)
+    let sync = { @Sendable in try await root.obtain(Sync.self) }
+    let account = { @Sendable in try await root.obtain(Account.self) }
+    let first = Task { if syncFirst { _ = try await sync() } else { _ = try await account() } }
+    await asks.wait()
+    let second = Task { if syncFirst { _ = try await account() } else { _ = try await sync() } }
+    let third = Task { if joins { _ = try await sync() } }
+    for _ in 0..<100 { await Task.yield() }
+    goesOn.send()
+    for task in [first, second, third] { try await task.value }
+    let made = try await account()
+    #expect(made.sync == nil)
+    #expect(try await sync().account === made)
+  }
+}

@@ -49,6 +49,10 @@ class Activity: @unchecked Sendable {
     init(_ waiter: Waiter) { self.waiter = waiter }
 
     var isActivity: Bool { if case .activity = waiter { true } else { false } }
+    /// Whether a call waits on behalf of an optional parameter.
+    var isForOptional: Bool { if case .task(let call?, _) = waiter { call.waitsForOptional } else { false } }
+    /// Whether it has to look again instead of waiting, because something waits for it.
+    var looksAgain = false
   }
 
   /// Everything that waits, by numbers.
@@ -155,7 +159,7 @@ class Activity: @unchecked Sendable {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
         if hasEnded { return false }
-        guard let own = unsafe waiting[number] else { return false }
+        guard let own = unsafe waiting[number], !own.looksAgain else { return false }
         own.continuation = continuation
         return true
       }
@@ -209,17 +213,20 @@ class Activity: @unchecked Sendable {
 
   /// Finds out whether something would wait for itself if it waited for this activity. Call this under the tree lock.
   ///
+  /// If the circle goes through a wait on behalf of an optional parameter, that one looks again, finds the circle
+  /// itself, and does without; then there is no circle for anybody else.
+  ///
   /// - Returns: The keys along the circle, each of which is needed for the one before; nil if there is no circle.
   final func circle(through waiter: Waiter) -> [KeyIdentity]? {
     // The search starts at the activities that cannot go on while the waiter waits. It goes on to those that wait for
     // them, and so on, until it reaches this one. For each activity, it keeps the waiter on whose behalf it cannot go
     // on, and the index of the activity that this waiter waits for.
-    var found: [(activity: Activity, waiter: Waiter, awaited: Int)] = []
+    var found: [(activity: Activity, waiter: Waiter, waiting: Waiting?, awaited: Int)] = []
     var known = ObjectSet()
-    func add(_ waiter: Waiter, awaiting index: Int) {
+    func add(_ waiter: Waiter, _ waiting: Waiting? = nil, awaiting index: Int) {
       for activity in waiter.dependents where !known.contains(activity) {
         known.insert(Unretained(activity))
-        found.append((activity, waiter, index))
+        found.append((activity, waiter, waiting, index))
       }
     }
     add(waiter, awaiting: -1)
@@ -229,12 +236,17 @@ class Activity: @unchecked Sendable {
       if activity === self {
         var circle: [KeyIdentity] = []
         while next >= 0 {
+          if let waiting = found[next].waiting, waiting.isForOptional {
+            waiting.looksAgain = true
+            if let continuation = waiting.continuation.take() { Tree.resume(continuation) }
+            return self.circle(through: waiter)
+          }
           circle += found[next].waiter.keys(from: found[next].activity)
           next = found[next].awaited
         }
         return circle + (key.map { [$0] } ?? [])
       }
-      unsafe activity.waiting.forEach { add($0.waiter, awaiting: next) }
+      unsafe activity.waiting.forEach { if !$0.looksAgain { add($0.waiter, $0, awaiting: next) } }
       if let following = activity.following { add(.activity(following), awaiting: next) }
       next += 1
     }

@@ -30,6 +30,12 @@ final class AsyncCall: @unchecked Sendable {
   private let hasEnded = Atomic<Bool>(false)
   /// Whether the factory itself is running now.
   private let isInFactory = Atomic<Bool>(false)
+  private let isOptional = Atomic<Bool>(false)
+  /// Whether the call obtains an optional parameter now.
+  var waitsForOptional: Bool {
+    get { isOptional.load(ordering: .relaxed) }
+    set { isOptional.store(newValue, ordering: .relaxed) }
+  }
   /// What the factory has missed by `link` or `linkAll`, although `obtain` would make it.
   private var missed: UDILinkError?
 

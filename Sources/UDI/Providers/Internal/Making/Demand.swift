@@ -156,8 +156,11 @@ struct Demand: Sendable {
     _ types: [Any.Type], _ reach: UDIReach, on actor: isolated (any Actor)?
   ) async throws -> [OwnedInstance?] {
     var instances: [OwnedInstance?] = []
+    let call = AsyncCall.current
+    defer { call?.waitsForOptional = false }
     for type in types {
       let wrapped = wrappedType(of: type)
+      call?.waitsForOptional = wrapped != nil
       let parameter = Demand(
         context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, look: look)
       do { instances.append(OwnedInstance(try await parameter.obtain(), reach)) } catch let missing as UDILinkError {
