@@ -81,7 +81,6 @@ func checkStaticType(_ type: Any.Type, _ expected: Any.Type, at place: @autoclos
   if type != expected { refuse(type, expected, at: place()) }
 }
 
-@inline(never)
 private func refuse(_ type: Any.Type, _ expected: Any.Type, at place: String) -> Never {
   fatalError(
     """

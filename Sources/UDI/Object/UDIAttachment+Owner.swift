@@ -62,7 +62,6 @@ extension UDIAttachment {
   }
 
   /// Stops the program. This is called with and without the tree lock, so it must not take a lock or run user code.
-  @inline(never)
   private func refuseSharing() -> Never {
     fatalError(
       """

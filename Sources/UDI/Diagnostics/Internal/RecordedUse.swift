@@ -90,7 +90,6 @@ extension UDIRecording {
   @inline(__always)
   static func removeUses(of dependent: AnyObject) { if unsafe useCount > 0 { remove(Unretained(dependent).address) } }
 
-  @inline(never)
   private static func remove(_ dependent: UInt) {
     let address = UInt64(dependent)
     guard let gone = unsafe uses[address] else { return }

@@ -139,7 +139,6 @@ final class Survey {
   }
 
   /// The first of these entries that a lookup would find.
-  @inline(never)
   private func found(under key: KeyIdentity, at node: Node) -> Found? {
     entries(under: key, at: node).first { !$0.place.finding.isGone }
   }

@@ -3,7 +3,6 @@ extension LookupRequest {
   /// Notifies the observer that a lookup has found nothing.
   ///
   /// - Parameter path: The path of the context where the lookup began.
-  @inline(never)
   func tellMiss(from path: @autoclosure () -> [String], isRequired: Bool) {
     let typeName = TypeIdentity.of(type).text
     UDIObserver.tell {

@@ -90,7 +90,6 @@ final class Availability: @unchecked Sendable {
   }
 
   /// Runs an operation until it ends, or until something changes, and then cancels it.
-  @inline(never)
   nonisolated(nonsending) private func run(_ operation: Operation, after now: Int) async {
     let asker = AsyncCall.present
     await withTaskGroup(of: Void.self) { group in

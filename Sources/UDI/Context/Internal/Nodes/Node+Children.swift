@@ -59,7 +59,6 @@ extension Node {
   /// Makes a child inert if this node is inert.
   ///
   /// - Throws: `UDITreeError.closed` if one of the two is being closed or is closed.
-  @inline(never)
   private func inheritState(to child: Node) throws(UDITreeError) {
     if let path = endingPath ?? child.endingPath { throw .closed(path, child: child.fullPath, parent: fullPath) }
     if treeLocked.state == .inert { child.treeLocked.state = .inert }

@@ -2,7 +2,6 @@
 /// is inert. Everything here is called under the tree lock. Reports are made after the lock has been released.
 extension Node {
   /// Drops an entry that cannot be added because this context is not open. Reports this, except for an inert context.
-  @inline(never)
   func refuse(_ entry: Entry, _ verb: String, _ garbage: inout Garbage) {
     garbage.add(entry)
     reportClosed(verb, of: entry.key.description, at: entry.site, &garbage)
@@ -11,7 +10,6 @@ extension Node {
   /// If the context is being closed or is closed, reports what a verb did instead of its work.
   ///
   /// - Parameter what: A description of what the verb was given and ignored; nil if it has made a closed scope.
-  @inline(never)
   func reportClosed(_ verb: String, of what: String?, at site: UDICallSite, _ garbage: inout Garbage) {
     guard let path = endingPath else { return }
     garbage.add(

@@ -29,7 +29,6 @@ extension Node {
 
   /// Makes sure that what is still under way is not the last to hold the extras, with what they have of the user: it
   /// would release them under the lock.
-  @inline(never)
   private func leaveBehind(_ activities: [Activity], _ garbage: inout Garbage) {
     for activity in activities {
       garbage.add(activity)
@@ -77,7 +76,6 @@ extension Node {
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isReachable: Whether lookups might still read the slots.
   /// - Returns: The children, the last one first.
-  @inline(never)
   private func empty(
     into content: inout Content, goingOnAt above: Node?, isReachable: Bool, _ garbage: inout Garbage
   ) -> [UDIContext] {
@@ -160,7 +158,6 @@ extension Node {
 
   /// Lets lookups from this node go on at another node, instead of at the one that goes. If that one has been closed,
   /// what it had, and the instances of its scope, are not looked for further up.
-  @inline(never)
   func goOn(at above: Node?, past closed: Node) {
     goOnPast(closed.treeLocked.extras?.past)
     goOn(at: above)

@@ -178,7 +178,6 @@ final class AsyncCall: @unchecked Sendable {
   @inline(__always)
   static func hasHanded(_ node: Node) -> Bool { exist.load(ordering: .relaxed) && isHanded(node) }
 
-  @inline(never)
   private static func isHanded(_ node: Node) -> Bool {
     let address = unsafe UInt(bitPattern: node.address)
     return current?.chain.contains { $0.nodeAddress == address && $0.isUnderWay } == true

@@ -62,7 +62,6 @@ extension Provider {
   }
 
   /// Clears the recorded failure, because the factory has made something, or an alias's cast has succeeded.
-  @inline(never)
   final func forgetFailure() { note(nil) }
 
   private final func note(_ failure: FactoryFailure?) {

@@ -32,7 +32,6 @@ final class WarmUp: @unchecked Sendable {
   // The steps are not inlined, because the code after each `await` would contain them once more.
 
   /// Makes some of the items side by side.
-  @inline(never)
   private func make(_ indices: [Int], of items: [Item], _ errors: inout [(any Error)?]) async {
     await withTaskGroup(of: (Int, (any Error)?).self) { group in
       for index in indices {
