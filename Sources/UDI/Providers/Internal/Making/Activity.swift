@@ -32,6 +32,9 @@ class Activity: @unchecked Sendable {
     }
 
     /// The keys that lead from one of the dependents to what is waited for.
+    /// Whether a call waits on behalf of an optional parameter.
+    fileprivate var isForOptional: Bool { if case .task(let call?, _) = self { call.waitsForOptional } else { false } }
+
     fileprivate func keys(from dependent: Activity) -> [KeyIdentity] {
       switch self {
       case .thread(let thread): thread.read { thread in (dependent as? Creation).map { thread.keys(from: $0) } ?? [] }
@@ -49,8 +52,6 @@ class Activity: @unchecked Sendable {
     init(_ waiter: Waiter) { self.waiter = waiter }
 
     var isActivity: Bool { if case .activity = waiter { true } else { false } }
-    /// Whether a call waits on behalf of an optional parameter.
-    var isForOptional: Bool { if case .task(let call?, _) = waiter { call.waitsForOptional } else { false } }
     /// Whether it has to look again instead of waiting, because something waits for it.
     var looksAgain = false
   }
@@ -236,7 +237,7 @@ class Activity: @unchecked Sendable {
       if activity === self {
         var circle: [KeyIdentity] = []
         while next >= 0 {
-          if let waiting = found[next].waiting, waiting.isForOptional {
+          if let waiting = found[next].waiting, waiting.waiter.isForOptional, !waiter.isForOptional {
             waiting.looksAgain = true
             if let continuation = waiting.continuation.take() { Tree.resume(continuation) }
             return self.circle(through: waiter)
