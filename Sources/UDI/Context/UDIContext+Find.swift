@@ -40,7 +40,6 @@ extension UDIContext {
   /// trees. A context that was removed from its parent is a root.
   ///
   /// - Complexity: O(depth).
-  @inline(never)
   public var fullPath: [String] { change { node, _ in node.fullPath } }
 
   /// Returns the context that the given path leads to.

@@ -57,7 +57,6 @@ extension UDILinkError {
 extension Provider {
   /// Returns the error to throw after the factory has thrown an error. If that error is a `UDILinkError`, adds a step
   /// for this provider to its chain.
-  @inline(never)
   final func passOn(_ error: any Error) -> any Error { (error as? UDILinkError).map(passOn) ?? error }
 
   /// Returns the same error with a step for this provider.

@@ -63,7 +63,6 @@ extension AuditNotice {
 
   /// Sends a notice of a binding, or of a provider that keeps something from the start, and tells `entered`. Called
   /// before lookups find the entry.
-  @inline(never)
   static func noteEntering(_ entry: Entry, _ node: Node, _ garbage: inout Garbage) {
     if isOn, entry.kind == .binding { note(entry.object, as: entry, in: node, &garbage) }
     if isOn, let kept = (entry as? Provider)?.shown, kept.kind == .owned {

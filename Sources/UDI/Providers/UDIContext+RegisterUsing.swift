@@ -205,6 +205,9 @@ extension Optional: AnyOptional {
   static func find(from context: UDIContext, _ reach: UDIReach) throws -> Wrapped? {
     let request = LookupRequest(Wrapped.self, reach)
     var found: Wrapped?
+    let thread = Resolution.current
+    thread.read { unsafe $0.optionalLookups += 1 }
+    defer { thread.read { unsafe $0.optionalLookups -= 1 } }
     do {
       try unsafe withUnsafeMutablePointer(to: &found) {
         let memory = unsafe InstanceMemory($0)

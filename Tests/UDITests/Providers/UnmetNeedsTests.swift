@@ -1,6 +1,8 @@
+import Foundation
 import Testing
-import UDI
 import UDIInspector
+
+@testable import UDI
 
 private protocol P0: AnyObject, Sendable {}
 private protocol P1: AnyObject, Sendable {}
@@ -382,5 +384,35 @@ private final class Untouched: P3, P4 {
     let made = try await account()
     #expect(made.sync == nil)
     #expect(try await sync().account === made)
+  }
+
+  /// The same on two threads, with `require`.
+  @Test(arguments: [false, true]) func bothEndsOnTwoThreads(_ syncFirst: Bool) async throws {
+    let root = UDIContext(tag: "root")
+    let (asks, goesOn, done) = (Latch(), DispatchSemaphore(value: 0), Latch(2))
+    root.register(Slow.self) {
+      asks.arrive()
+      goesOn.wait()
+      return Slow()
+    }
+    root.register(isolation: nil, using: Account.init(sync:))
+    root.register(isolation: nil, using: Sync.init(slow:account:))
+    let failures = Locked<[String]>([])
+    @Sendable func ask(_ isForSync: Bool) {
+      Thread.detachNewThread {
+        do {
+          if isForSync { _ = try root.require(Sync.self) } else { _ = try root.require(Account.self) }
+        } catch { failures.withLock { $0.append("\(error)") } }
+        done.arrive()
+      }
+    }
+    ask(syncFirst)
+    await asks.wait()
+    ask(!syncFirst)
+    await eventually { root.change { node, _ in node.allProviders.contains { $0.creation?.isWanted == true } } }
+    goesOn.signal()
+    await done.wait()
+    #expect(failures.withLock { $0 } == [])
+    #expect(try root.require(Sync.self).account === root.require(Account.self))
   }
 }

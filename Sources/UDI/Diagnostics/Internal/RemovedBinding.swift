@@ -46,7 +46,6 @@ extension UDIRecording {
 
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not. Drops
   /// the earlier records under the same key, because only the new binding counts now, and what it replaces.
-  @inline(never)
   static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
     if node.treeLocked.extras?.hasRemovedBindings == true {
       unsafe records.removeAll { $0.node == node && $0.key === new.key }

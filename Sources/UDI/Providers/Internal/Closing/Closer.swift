@@ -85,7 +85,6 @@ extension Provider {
   /// while the context is being closed. Call this under the tree lock.
   ///
   /// - Parameter count: How many instances to drop, if there are as many.
-  @inline(never)
   final func dropUnclosed(_ count: Int, _ garbage: inout Garbage) {
     guard let closer, !closer.isClosing else { return }
     let dropped = closer.unclosed.suffix(count)

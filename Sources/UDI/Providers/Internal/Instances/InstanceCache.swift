@@ -134,7 +134,6 @@ final class InstanceCaches: @unchecked Sendable {
     garbage.add(cache)
   }
 
-  @inline(never)
   var all: [InstanceCache] {
     var all: [InstanceCache] = []
     caches.forEach { all += Self.list($0) }

@@ -179,7 +179,6 @@ extension InstanceKeeper {
     return isCurrent
   }
 
-  @inline(never)
   private func finishTask(_ creation: Creation, _ isCurrent: Bool) -> Bool {
     let isPreparation = creation === preparation
     if isPreparation { preparation = nil }

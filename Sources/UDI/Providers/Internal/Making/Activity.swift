@@ -32,8 +32,14 @@ class Activity: @unchecked Sendable {
     }
 
     /// The keys that lead from one of the dependents to what is waited for.
-    /// Whether a call waits on behalf of an optional parameter.
-    fileprivate var isForOptional: Bool { if case .task(let call?, _) = self { call.waitsForOptional } else { false } }
+    /// Whether a thread or a call waits on behalf of an optional parameter.
+    fileprivate var isForOptional: Bool {
+      switch self {
+      case .thread(let thread): thread.read { unsafe $0.optionalLookups > 0 }
+      case .task(let call, _): call?.waitsForOptional == true
+      case .activity: false
+      }
+    }
 
     fileprivate func keys(from dependent: Activity) -> [KeyIdentity] {
       switch self {
@@ -143,7 +149,7 @@ class Activity: @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   final func block(_ number: UInt64) {
-    let gate = Tree.change { _ in self.gate }
+    let gate = Tree.change { _ in unsafe waiting[number]?.looksAgain == true ? nil : self.gate }
     Schedule.reached(.waits)
     gate?.wait()
     _ = remove(number)
@@ -239,6 +245,8 @@ class Activity: @unchecked Sendable {
         while next >= 0 {
           if let waiting = found[next].waiting, waiting.waiter.isForOptional, !waiter.isForOptional {
             waiting.looksAgain = true
+            // All threads that wait there look again.
+            found[found[next].awaited].activity.gate.take()?.open()
             if let continuation = waiting.continuation.take() { Tree.resume(continuation) }
             return self.circle(through: waiter)
           }

@@ -121,7 +121,6 @@ struct Demand: Sendable {
   /// An entry's instance as exactly the requested type.
   ///
   /// - Throws: `ProviderFailure.notConvertible`.
-  @inline(never)
   private func exact(_ instance: Instance, _ entry: Entry) throws -> Instance {
     func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
       .wrapping(instance.value(as: type, isExact: entry.instanceType == type))

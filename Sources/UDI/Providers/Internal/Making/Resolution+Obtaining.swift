@@ -46,7 +46,6 @@ extension Resolution {
   /// error: it is not kept without what `obtain` would make.
   ///
   /// - Returns: False if no closure runs here for `obtain`.
-  @inline(never)
   func noteMiss(_ error: UDILinkError) -> Bool {
     let (count, base) = unsafe (frames.count, obtaining?.base ?? .max)
     if count == 0 { return AsyncCall.noteMiss(error) }
@@ -57,7 +56,6 @@ extension Resolution {
   }
 
   /// Takes what the closure that has just ended has missed; nil if it has missed nothing.
-  @inline(never)
   func takeMiss() -> UDILinkError? {
     unsafe missed.last?.frame == frames.count ? unsafe missed.removeLast().error : nil
   }

@@ -57,6 +57,10 @@ final class Resolution {
   /// `Node.dismantle`. Used only by this thread.
   var orphans: [UDIContext]?
 
+  /// How many lookups of optional parameters this thread performs, one inside the other. Other threads read this only
+  /// while this thread waits, as for `frames`.
+  @exclusivity(unchecked) var optionalLookups = 0
+
   /// While the parameters of an initialiser are listed instead of looked up: the types that have been listed. Used only
   /// by this thread.
   var listed: [Any.Type]?
@@ -356,7 +360,6 @@ extension Resolution {
     unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
   }
 
-  @inline(never)
   private static func make() -> Unretained<Resolution> {
     let resolution = Resolution()
     unsafe pthread_setspecific(key, Unmanaged.passRetained(resolution).toOpaque())
