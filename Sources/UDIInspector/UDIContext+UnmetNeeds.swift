@@ -56,7 +56,7 @@ extension UDIUnmetNeeds: CustomStringConvertible {
   /// The number of failures, and each error once; then the optional parameters that are nil; then what was not checked.
   public var description: String {
     var text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
-    if !nilParameters.isEmpty { text += "\n" + UDIFailure.describe(nilParameters, "gets a nil parameter") }
+    if !nilParameters.isEmpty { text += "\n" + UDIFailure.describe(nilParameters, "must do without a parameter") }
     if !unchecked.isEmpty { text += "\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined() }
     return text
   }

@@ -273,7 +273,7 @@ private final class Untouched: P3, P4 {
     try mistake.register(root)
     let result = root.unmetNeeds()
     #expect(result.failures.isEmpty && found(result.nilParameters) == mistake.found)
-    let text = "All known needs are met.\nOne dependency gets a nil parameter: "
+    let text = "All known needs are met.\nOne dependency must do without a parameter: "
     #expect(result.description.hasPrefix(text))
     // The lookups say the same, wherever they begin, whether they wait or not.
     let lookups: [@Sendable (UDIContext, Bool) async throws -> Void] = [

@@ -460,15 +460,7 @@ import Testing
       context.register((any Service).self, lifetime: .context, { Plain() }).onCreate(cancel)
         .running(mayEnd: true, run)
     }
-    // It runs when the task is known.
-    let isKnown = Latch()
-    let warmUp = Task { [context] in
-      await isKnown.wait()
-      try await context.warmUp()
-    }
-    task.withLock { $0 = warmUp }
-    isKnown.arrive()
-    await #expect(throws: CancellationError.self) { try await warmUp.value }
+    await expectCancelledWarmUp(in: task)
     let first = try await context.obtain((any Service).self)
     #expect(runs.count == 0)
     try await context.warmUp()
@@ -477,9 +469,21 @@ import Testing
     try await context.close()
   }
 
+  /// Warms up the context in a task that one of its factories cancels. It begins when the factory can find the task.
+  private func expectCancelledWarmUp(in task: Locked<Task<Void, any Error>?>) async {
+    let isKnown = Latch()
+    let warmUp = Task { [context] in
+      await isKnown.wait()
+      try await context.warmUp()
+    }
+    task.withLock { $0 = warmUp }
+    isKnown.arrive()
+    await #expect(throws: CancellationError.self) { try await warmUp.value }
+  }
+
   /// Another instance, made in between, runs at once, and leaves the first one to the next warm-up.
   @Test func oneOfTwoOperationsThatIsPutOff() async throws {
-    let (journal, task, isKnown) = (Journal(), Locked<Task<Void, any Error>?>(nil), Latch())
+    let (journal, task) = (Journal(), Locked<Task<Void, any Error>?>(nil))
     context.register((any Alpha).self, lifetime: .context) { (_, label: String) in
       Made(label)
     }.running(mayEnd: true) { made in
@@ -490,13 +494,7 @@ import Testing
       task.withLock { $0?.cancel() }
       return Plain()
     }
-    let warmUp = Task { [context] in
-      await isKnown.wait()
-      try await context.warmUp()
-    }
-    task.withLock { $0 = warmUp }
-    isKnown.arrive()
-    await #expect(throws: CancellationError.self) { try await warmUp.value }
+    await expectCancelledWarmUp(in: task)
     _ = try context.require((any Alpha).self, with: "second")
     await eventually { journal.all == ["second"] }
     try await context.warmUp()
