@@ -31,7 +31,6 @@ class Activity: @unchecked Sendable {
       return all.filter { !$0.hasEnded }
     }
 
-    /// The keys that lead from one of the dependents to what is waited for.
     /// Whether a thread or a call waits on behalf of an optional parameter.
     fileprivate var isForOptional: Bool {
       switch self {
@@ -41,6 +40,7 @@ class Activity: @unchecked Sendable {
       }
     }
 
+    /// The keys that lead from one of the dependents to what is waited for.
     fileprivate func keys(from dependent: Activity) -> [KeyIdentity] {
       switch self {
       case .thread(let thread): thread.read { thread in (dependent as? Creation).map { thread.keys(from: $0) } ?? [] }

@@ -20,7 +20,6 @@ extension Provider {
   }
 
   /// Finds the instance, or the creation that is making it. If there is neither, starts a creation.
-  // Not inlined, because `shared` would be compiled with it once more for each time that it waits.
   private final func claim(_ demand: Demand, _ key: ArgumentKey?, in graph: Graph?) throws -> Claim {
     let context = demand.context
     // The call that this task is part of. It only waits for the result, as others may; the new call has its own
