@@ -59,8 +59,12 @@ extension UDIContext {
       if present === new { break }
       others.append(present)
       guard present.isSame(as: new) else { continue }
-      let waiting = Tree.change { _ in present.creation.map { ($0, try? $0.enter(.thread(thread))) } }
-      if let (creation, number) = waiting, let number { creation.block(number) }
+      // It may be woken before the end, to look for a circle again (`Activity.circle`).
+      while case let (creation, number?)? = Tree.change({ _ in
+        present.creation.map { ($0, try? $0.enter(.thread(thread))) }
+      }) {
+        creation.block(number)
+      }
       return
     }
     guard Tree.change({ _ in new.creation != nil }) else { return }
