@@ -1,9 +1,10 @@
 // A stand-in for the declarations of Apple's module Dispatch that the library uses.
 
-public class DispatchSemaphore: @unchecked Sendable {
-  public init(value: Int) {}
+public class DispatchGroup: @unchecked Sendable {
+  public init() {}
+  public func enter() {}
+  public func leave() {}
   public func wait() {}
-  @discardableResult public func signal() -> Int { 0 }
 }
 
 public final class DispatchSpecificKey<T> {

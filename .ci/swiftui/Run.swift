@@ -15,6 +15,24 @@ private struct Toolbar: View {
   var body: some View { Text("\(session?.user ?? "nobody"), \(guest?.user ?? "nobody")") }
 }
 
+/// What a provider makes of the session.
+@MainActor private struct Badge {
+  let user: String
+  init(session: Session) { user = session.user }
+}
+
+@MainActor @Observable private final class Model: @MainActor UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @ObservationIgnored @Followed var badge: Badge?
+  var title: String { badge?.user ?? "Log in" }
+}
+
+private struct Title: View {
+  let model: Model
+  @ViewLinked var badge: Badge?
+  var body: some View { Text("\(model.title), \(badge?.user ?? "nobody")") }
+}
+
 @MainActor private func expect(
   _ host: Host, shows text: String, after evaluations: Int? = nil, _ line: UInt = #line
 ) async {
@@ -52,6 +70,16 @@ private struct Toolbar: View {
     await expect(host, shows: "nobody, nobody", after: evaluations)
     other.bind(bob, as: Session.self)
     await expect(host, shows: "Bob, nobody", after: evaluations + 1)
+
+    // What is derived comes and goes with what it is made of.
+    let app = UDIContext(tag: "app")
+    app.register(lifetime: .unique, using: Badge.init(session:))
+    let title = Host(Title(model: Model().attached(to: app)).environment(\.udiContext, app))
+    await expect(title, shows: "Log in, nobody")
+    app.bind(bob, as: Session.self)
+    await expect(title, shows: "Bob, Bob")
+    app.unbind(Session.self)
+    await expect(title, shows: "Log in, nobody")
 
     // A view with its own scope keeps it as long as it is there, and it goes with the view.
     weak var scope: UDIContext?

@@ -70,6 +70,10 @@ case "object-name": repeating { member.linkInLine((any Service).self, named: "ex
 case "object-key": repeating { member.link(key) === host }
 case "wrapper": readInLine(count, in: context, host)
 case "followed": readFollowed(count, in: context, host)
+case "plain": readDerived(count, in: context, looksUp: false, isObserved: false)
+case "plain-needs": readDerived(count, in: context, looksUp: true, isObserved: false)
+case "look": readDerived(count, in: context, looksUp: false, isObserved: true)
+case "look-needs": readDerived(count, in: context, looksUp: true, isObserved: true)
 case "miss": repeating { context.link((any Missing).self) == nil }
 case "made": repeating { context.link((any Made).self) != nil }
 case "made-and-kept":

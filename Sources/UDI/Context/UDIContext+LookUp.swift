@@ -136,10 +136,13 @@ extension UDIContext {
     let wanted = mustMake ? WantedType(casting: request.reach) : WantedType(token, request.reach)
     let key = token.keyID(named: request.name)
     let dependent = presentDependent(asker)
+    let watcher = Watcher.ofNeeds.map { ($0, request.key) }
     return change { node, garbage in
-      unsafe node.locate(
+      let answer = unsafe node.locate(
         key, as: wanted, search: request.search, mustMake: mustMake, isFresh: request.isFresh, for: dependent,
         into: memory.address, &garbage)
+      if let (watcher, key) = watcher { watcher.noteNeed(key, request.search, from: node, &garbage) }
+      return answer
     }
   }
 

@@ -12,14 +12,15 @@
 /// The class need not be `@Observable`. A read is observed in the body of a SwiftUI view, in `withObservationTracking`,
 /// and in `Observations`. When a lookup would then find something else, observers are told: because the dependency has
 /// come, has gone, has been replaced or made anew, because contexts have moved, because the object has been attached
-/// elsewhere or detached, or because its context is closed; and then because of changes above. They are told once, for
+/// elsewhere or detached, or because its context is closed; and then because of changes above. What the dependency is
+/// made of counts, too, as for ``UDILinking/updates(of:named:search:fileID:line:)``. They are told once, for
 /// several changes at once if need be, and on the main actor, if the first of them has read the property there. By that
 /// time the change has been made, so the property never gives what is not there any more. While nobody observes the
 /// property, nothing waits for changes. Off the main actor, a change between a read and the end of the closure that
 /// tracks it is not told, as of any `@Observable` class; the next change is.
 ///
-/// Observers are told with the ``AppContext`` and the ``UDIReporter`` of the first of them. What the dependency is made
-/// of is observed only if the dependency is `@Observable` itself. As for
+/// Observers are told with the ``AppContext`` and the ``UDIReporter`` of the first of them. They are not told of
+/// changes inside the dependency, unless it is `@Observable` itself. As for
 /// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is
 /// noticed only when its binding is next touched.
 ///

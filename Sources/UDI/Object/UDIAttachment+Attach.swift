@@ -18,6 +18,7 @@ extension UDIAttachment {
     let present = self.context
     if let present { garbage.add(present) } else { remember(owner: object) }
     if isOwned { setOwner(context, &garbage) }
+    if provider.sharing == .weak { unsafe weakKeeper = provider }
     if present == nil { attach(object, to: context, at: provider.site, &garbage) }
     return present == nil
   }

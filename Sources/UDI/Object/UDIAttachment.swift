@@ -35,6 +35,9 @@ public final class UDIAttachment: Sendable {
   /// made the object. Guarded by `lock`.
   nonisolated(unsafe) var owners: [Owner] = []
 
+  /// The provider that keeps the object weakly, if one does. Guarded by the tree lock.
+  nonisolated(unsafe) weak var weakKeeper: Provider?
+
   struct Owner { weak var context: UDIContext? }
 
   /// The object's address, once `remember(owner:)` has been called: when the object is attached or binds something, and
@@ -75,6 +78,9 @@ public final class UDIAttachment: Sendable {
       UDIRecording.removeUses(of: self)
       noteHolding(false)
       for binding in otherBindings { binding.withdraw(&garbage) }
+      if let keeper = garbage.held(unsafe weakKeeper), let kept = keeper.shown, kept.liveObject(&garbage) == nil {
+        keeper.forget(kept, &garbage)
+      }
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.

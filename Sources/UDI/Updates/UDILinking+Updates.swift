@@ -56,8 +56,8 @@ extension UDILinking {
 
   /// Waits until a lookup finds a dependency. If the first lookup finds one, the call returns at once. The context
   /// stays alive while the call waits; if an object that calls this is attached to a different context meanwhile, the
-  /// call stays with the first one. If a provider's factory has failed, the provider is asked again when something
-  /// changes under the key.
+  /// call stays with the first one. If a factory has failed, it is called again when something has come or gone that it
+  /// looks up.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -70,7 +70,7 @@ extension UDILinking {
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
   ///   context is gone or closed, or is closed meanwhile, or if the time is over. The error explains why there is
-  ///   nothing.
+  ///   nothing: for a dependency that could not be made, what is missing for it.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line
@@ -140,6 +140,8 @@ extension UDIOrigin {
     timer?.cancel()
     if let found { return found }
     try AsyncCall.checkCancellation()
-    throw seen(context.explained(ProviderFailure.nothing, request), at: request.site)
+    let isEnding = context.change { node, _ in node.isEnding }
+    let failure = isEnding ? nil : watcher.failure
+    throw seen(context.explained(failure ?? ProviderFailure.nothing, request), at: request.site)
   }
 }

@@ -18,13 +18,16 @@ public typealias UDIUpdates<Dependency: Sendable> = UDIResults<Dependency?>
 /// If a provider's factory belongs to an actor, the instance is made there. An instance of an asynchronous factory
 /// comes when ``UDILinking/obtain(_:named:search:fileID:line:)`` has made it.
 ///
-/// If a factory fails, the provider is asked again when something changes under the key of the sequence, but not when
-/// what the factory needs has come. If it can come later, follow it, too, and look the dependency up when it is there.
+/// What a factory has looked up to make the dependency is followed, too, and what it has not found: a dependency that
+/// is made of what comes and goes comes and goes with it. What a context or a scope keeps is found as it is kept, so it
+/// does not change with what it was made of. If a factory fails for another reason, it is called again after the next
+/// change.
 ///
 /// The sequence ends when the task is cancelled, when the context is gone, or when it begins to be closed. Neither the
 /// sequence nor its iterator keeps the context or the found dependency alive.
 ///
-/// Values cannot be compared, so a value that a factory makes counts as new each time a change causes another lookup.
+/// What each lookup makes anew counts as new if something of what it is made of is found to be different. There is no
+/// element for changes that have been taken back.
 ///
 /// Changes that a consumer's own lookup makes do not count. For example, a provider makes an instance for the consumer,
 /// the instance binds itself, and it is released as soon as the consumer drops it. These changes do not cause the

@@ -109,16 +109,17 @@ import Testing
     #expect(waits.count == 2)
   }
 
-  /// After a move, something is bound further up just after the lookup.
-  @Test func aChangeJustAfterTheLook() async throws {
+  /// After a move that has changed nothing, something is bound further up just before the consumer waits.
+  @Test func aChangeJustAfterAMove() async throws {
     let (context, service) = (context, Plain())
     let (first, second) = (UDIContext(tag: "first"), UDIContext(tag: "second"))
     try first.addChild(context)
-    let looks = Tally()
+    let waits = Tally()
     let found = try await Schedule.$hook.withValue({ point in
-      guard point == .hasLooked else { return }
-      looks.add()
-      if looks.count == 2 { second.bind(service, as: (any Service).self) }
+      guard point == .awaitsChange else { return }
+      waits.add()
+      // The first wait is for the first element, and the second one for the move.
+      if waits.count == 3 { second.bind(service, as: (any Service).self) }
     }) {
       var updates = context.updates(of: (any Service).self).makeAsyncIterator()
       #expect(await updates.next() != nil)

@@ -15,3 +15,8 @@ extension UDIContext {
     change { node, _ in node.allWatchers.filter { $0.nodes.first == node } }
   }
 }
+
+extension UDIContext {
+  /// The number of keys under which lookups are entered in this context.
+  var lookoutCount: Int { change { node, _ in node.treeLocked.extras?.watchers.count ?? 0 } }
+}

@@ -12,11 +12,16 @@ enum ChangeKind: Comparable {
   /// A provider with a synchronous factory has released the instance that it kept. Watchers are not notified, because
   /// the provider makes another instance as soon as a lookup asks for one, but not before.
   case ignored
+  /// An instance that a provider kept weakly has been released. That is news only for those who had found it: a look
+  /// that makes one, and lets go of it, would be repeated for ever.
+  case died
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
   /// lets no provider make one, except for a provider that is new to it.
   case keptOnly
   /// A lookup might give a different answer.
   case answer
+  /// A lookup gives a different answer, although it finds the same provider: after a reset, for example.
+  case renewed
   /// The context is gone, being closed or closed, so there are no more changes.
   case end
 }

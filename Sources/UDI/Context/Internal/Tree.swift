@@ -31,12 +31,12 @@ import Synchronization
 /// `Activity`: the making of an instance, by a thread or by a task (`Creation`), the end of a context (`Closing`), and
 /// a part of a making on its actor (`Factory.takeOrWait`). A thread or a task that wants the result first joins the
 /// waiters of the activity, under the tree lock, unless it would then wait for itself: the activities know who waits
-/// for whom, so that a circle is found before the wait begins. Then a thread waits at a `Gate`, and a task is
+/// for whom, so that a circle is found before the wait begins. Then a thread waits for a group, and a task is
 /// suspended, with no lock held. Continuations are resumed, and tasks started and cancelled, while no lock is held. A
 /// synchronous lookup never waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
-/// a time. The locks of the tables and of gates are leaves: nothing is locked while one of them is held. No thread
+/// a time. The locks of the tables are leaves: nothing is locked while one of them is held. No thread
 /// takes locks in a different order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
@@ -137,7 +137,7 @@ package enum Tree {
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
-  static var isLooking: Bool { unsafe Watcher.count > 0 && Resolution.present?.read { unsafe $0.isLooking } ?? false }
+  static var isLooking: Bool { Watcher.areLooking && Resolution.present?.read { unsafe $0.isLooking } ?? false }
 }
 
 /// What must not be released while a lock is held: the objects that a change has dropped, those that were loaded only

@@ -61,11 +61,11 @@ extension UDIContext {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
-    // In a look, this is no mistake: the instance may be made later, on another actor or by `obtain`; or the scope that
-    // would own it has been closed.
-    case _ where (error.isOnlyHere || error.isOfClosed) && Resolution.current.read({ unsafe $0.isLooking }): return
+    // In a look, this is no mistake: the instance may be made later, when what it needs has come, on another actor or
+    // by `obtain`; or the scope that would own it has been closed.
+    case _ where (error.isOfMissing || error.isOnlyHere || error.isOfClosed) && Watcher.present != nil: return
     // What a followed property asks for may come later.
-    case _ where error.needsObtain && request.site.isOfFollowed: return
+    case _ where (error.isOfMissing || error.needsObtain) && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
       let brief = (error as? ProviderFailure).map { failure in
         // It does not say where the lookup looked.
@@ -79,6 +79,8 @@ extension UDIContext {
       // A closure that runs for `obtain` fails instead.
       if error.isOnlyHere, Resolution.current.read({ $0.noteMiss(missing) }) { return }
       message = missing.message
+    // Each look might have the factory fail again.
+    case _ where Watcher.present != nil && (entry as? Provider)?.hasFailedAgain == true: return
     default:
       let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""
       message = spelled("The factory of \(entry.key.description)\(caller) threw: \(error)")
@@ -124,6 +126,12 @@ extension Error {
 
   /// Whether the error says that a context is closed or being closed.
   fileprivate var isOfClosed: Bool { if case .contextClosed = reason { true } else { false } }
+
+  /// Whether the error says that something is missing that may come later.
+  fileprivate var isOfMissing: Bool {
+    if case .noScope = reason { return true }
+    return (self as? UDILinkError).map { $0.chain.last?.fileID == nil || $0.cause == .factoryReturnedNil } ?? false
+  }
 
   /// Whether the error says that the missing dependency is one that `obtain` would make.
   var needsObtain: Bool { if case .asynchronous = reason { true } else { false } }

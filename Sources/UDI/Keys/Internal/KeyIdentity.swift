@@ -39,12 +39,14 @@ final class ScopeKey: KeyIdentity, @unchecked Sendable {
 
   /// The key that the provider is registered under.
   private let original: KeyIdentity
+  /// The kind of the scopes; nil for any kind.
+  let scopeKind: String?
   override var type: TypeIdentity { original.type }
   override var name: UDIName? { original.name }
 
   /// - Parameter number: The provider's id.
-  init(_ original: KeyIdentity, _ number: UInt) {
-    self.original = original
+  init(_ original: KeyIdentity, _ number: UInt, scopeKind: String?) {
+    (self.original, self.scopeKind) = (original, scopeKind)
     super.init(id: Self.id(number))
   }
 

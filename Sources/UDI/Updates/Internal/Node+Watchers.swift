@@ -10,15 +10,22 @@ extension Node {
     // might go down, too.
     watcher.looksOnlyUp = watcher.request.search == nil && isHandedToFactory
     watcher.direction = watcher.looksOnlyUp ? .lineage : watcher.request.search ?? shared.search
+    enter(watcher as Lookout)
+  }
+
+  /// Enters a lookup that begins at this node, and that knows its direction.
+  func enter(_ lookout: Lookout) {
+    lookout.leave()
+    lookout.hasMoved = false
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let watchers = extras.watchers[watcher.id] ?? Watchers()
-      watchers.set.insert(Unretained(watcher))
-      extras.watchers[watcher.id] = watchers
+      let watchers = extras.watchers[lookout.id] ?? Watchers()
+      watchers.set.insert(Unretained(lookout))
+      extras.watchers[lookout.id] = watchers
       node.treeLocked.isWatched = true
-      watcher.nodes.append(node)
+      lookout.nodes.append(node)
     }
-    visitAll(watcher.direction, branch: enter, alone: enter)
+    visitAll(lookout.direction, branch: enter, alone: enter)
   }
 
   /// Notifies the watchers that are entered at this node, and whose lookup gets as far as the change, that something
@@ -31,15 +38,16 @@ extension Node {
     treeLocked.extras?.watchers[key]?.forEach {
       let getsThere =
         isBelow ? $0.nodes.first == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
-      if getsThere { $0.notify(of: kind) }
+      if getsThere { $0.notify(of: kind) } else if kind == .renewed { $0.forgetFindings() }
     }
   }
 
-  /// Notifies all watchers that a change under the given key at this node might concern.
+  /// Notifies all watchers that might find a provider under the given key at this node that it gives something else.
   package func notifyWatchersHereAndAbove(of key: KeyIdentity) {
     if unsafe Watcher.count == 0 { return }
-    notifyWatchersHereAndAbove(of: .answer, to: key.id)
-    notifyWatchersHereAndAbove(of: .answer, to: key.type.idOfAllKeys)
+    let kind = Tree.isLooking ? ChangeKind.keptOnly : .renewed
+    notifyWatchersHereAndAbove(of: kind, to: key.id)
+    notifyWatchersHereAndAbove(of: kind, to: key.type.idOfAllKeys)
   }
 
   /// Notifies the watchers that find all dependencies of a type that an entry of the type has come, gone or moved.
@@ -64,19 +72,24 @@ extension Node {
   @inline(never)
   func notifyWatchersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
-    for watcher in allWatchers where watcher.direction.looks.above && !watcher.finds(before: self, orThere: true) {
-      watcher.notify(of: kind)
+    for lookout in allLookouts where lookout.direction.looks.above {
+      lookout.hasMoved = true
+      if !lookout.finds(before: self, orThere: true) { lookout.notify(of: kind) }
     }
   }
 
   /// Ends the watchers whose lookup begins here, unless they go on above, notifies those that go on and those whose
   /// lookup might climb to here, and removes all of them from this node, because the context has ended or is being
   /// closed.
+  ///
+  /// - Parameter isGone: Whether the context is going away.
   @inline(never)
-  func endWatching() {
-    for watcher in allWatchers {
+  func endWatching(isGone: Bool = false) {
+    let lookouts = allLookouts
+    for watcher in lookouts {
       let endsHere = watcher.nodes.first == self
-      watcher.notify(of: endsHere && !watcher.goesOnAbove ? .end : .answer)
+      watcher.hasMoved = true
+      watcher.notify(of: endsHere && (watcher as? Watcher)?.goesOnAbove == false ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
       // fast `removeLast` is usually enough.
       if endsHere {
@@ -89,32 +102,35 @@ extension Node {
     }
     treeLocked.extras?.watchers = ObjectTable()
     treeLocked.isWatched = false
+    // Lookups from a closed context go on, so needs do, too.
+    if !isGone { for need in lookouts where need.need != nil && need.nodes.isEmpty { enter(need) } }
   }
 
-  /// The watchers that are entered at this node.
-  var allWatchers: [Watcher] {
-    var all: [Watcher] = []
+  /// The watchers whose own lookups are entered at this node.
+  var allWatchers: [Watcher] { allLookouts.compactMap { $0 as? Watcher } }
+
+  /// The lookups that are entered at this node.
+  private var allLookouts: [Lookout] {
+    var all: [Lookout] = []
     treeLocked.extras?.watchers.forEach { $0.forEach { all.append($0) } }
     return all
   }
 }
 
-/// The watchers that are entered at one node under one key. They are not retained: a watcher that is
-/// released leaves first.
+/// The lookups that are entered at one node under one key. They are not retained: one that is released leaves first.
 final class Watchers {
   fileprivate var set = ObjectSet()
 
-  fileprivate func forEach(_ body: (Watcher) -> Void) {
-    set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Watcher.self)) } }
+  fileprivate func forEach(_ body: (Lookout) -> Void) {
+    set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Lookout.self)) } }
   }
 }
 
-extension Watcher {
-  /// Whether the watcher's lookup ends before it gets to a node at which the watcher is entered, because it finds
-  /// something.
+extension Lookout {
+  /// Whether the lookup ends before it gets to a node at which it is entered, because it finds something.
   ///
   /// - Parameter orThere: Whether to consider that node, too.
-  fileprivate func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
+  fileprivate final func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
     if findsAll { return false }
     for node in nodes {
       if node == end, !includesEnd { return false }
@@ -127,8 +143,8 @@ extension Watcher {
     return false
   }
 
-  /// Removes the watcher from all nodes where it is entered.
-  func leave() {
+  /// Removes the lookup from all nodes where it is entered.
+  final func leave() {
     for node in nodes {
       guard let extras = node.treeLocked.extras, let watchers = extras.watchers[id] else { continue }
       watchers.set.remove(Unretained(self))

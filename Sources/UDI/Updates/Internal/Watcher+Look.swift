@@ -12,9 +12,10 @@ extension Watcher {
   ///   that is not new would have to be asked; or the only provider has left its context before it was asked.
   nonisolated(nonsending) func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> [Found]? {
     func collect() -> ContiguousArray<LoadedEntry> {
-      context.withNode { $0.allDependencies(request, onlyFirst: !findsAll) }
+      context.withNode { $0.allDependencies(request, onlyFirst: !findsAll, for: isKeptOnly ? nil : self) }
     }
     let wanted = WantedType(.of(request.type), request.reach)
+    if !isKeptOnly { (_, failure) = (beginNeeds(), nil) }
     var rest = isKeptOnly ? collect() : looking(collect)
     var found: [Found] = []
     var known: UInt?
@@ -28,12 +29,15 @@ extension Watcher {
       if let provider, !isKeptOnly || isNew(provider) {
         do { instance = try await self.instance(of: provider, for: context) } catch {
           if case ProviderFailure.nothing = error, !findsAll { return nil }
+          failure = error is UDILinkError ? error : nil
           if Task.isCancelled { return nil }
         }
       } else if let provider {
-        // What the provider made for the last answer is part of this one, too, if it is still there.
-        instance = last?.first { $0.provider == provider.id }?.instance()
-        if instance == nil, !provider.hasFailed { return nil }
+        // What the provider made for the last answer is part of this one, too, if it is still there. (If the provider
+        // has failed, that may have been for somebody else.)
+        let before = last?.first { $0.provider == provider.id }
+        instance = before?.instance()
+        if instance == nil, before != nil || !provider.hasFailed { return nil }
         newest = lastKnownProvider
       } else if entry.kind == .binding {
         // A look that makes nothing cannot tell which provider has made an object that was bound during a look.
@@ -44,14 +48,21 @@ extension Watcher {
       if let newest { known = max(known ?? 0, newest) }
       if let instance { found.append((entry, instance)) }
     }
-    Tree.change { _ in lastKnownProvider = known.map { unsafe min($0, Tree.providerCount) } }
+    Tree.change { garbage in
+      lastKnownProvider = known.map { unsafe min($0, Tree.providerCount) }
+      if !isKeptOnly { dropNeeds(from: needs.count, &garbage) }
+    }
     return found
   }
 
   /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
     Tree.change { _ in change = nil }
-    let found = looking(lookUp)
+    beginNeeds()
+    let found = looking {
+      _ = context?.withNode { $0.allDependencies(request, onlyFirst: true, for: self) }
+      return lookUp()
+    }
     begin(with: .wrapping(found))
     return found
   }
@@ -72,7 +83,7 @@ extension Watcher {
   nonisolated(nonsending) private func instance(
     of provider: Provider, for context: UDIContext
   ) async throws -> Instance {
-    let demand = Demand(context: context, request: request) { [self] in looking($0) }
+    let demand = Demand(context: context, request: request, watcher: self)
     do {
       guard let made = try await provider.obtain(demand) else { throw ProviderFailure.nothing }
       if made.value.isBox || provider.instanceType == request.type { return made.value }
@@ -85,11 +96,13 @@ extension Watcher {
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
   /// and the entries that are added are marked; see `ChangeKind`.
-  func looking<Result>(_ body: () throws -> Result) rethrows -> Result {
+  ///
+  /// - Parameter isForFactory: Whether the body looks something up on behalf of a factory.
+  func looking<Result>(isForFactory: Bool = false, _ body: () throws -> Result) rethrows -> Result {
     let thread = currentThread()
-    Tree.change { _ in looker = thread }
-    defer { Tree.change { _ in looker = 0 } }
-    return try Resolution.current.object.looking(true, body)
+    Tree.change { _ in begin(on: thread) }
+    defer { Tree.change { garbage in end(&garbage) } }
+    return try Resolution.current.object.looking(for: self, isForFactory: isForFactory, body)
   }
 
   /// Whether even a look that makes no instance should ask this provider: if the last look found nothing, if the

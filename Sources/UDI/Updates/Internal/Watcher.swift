@@ -20,9 +20,10 @@ final class Consumer: Sendable {
   }
 
   deinit {
-    Tree.change { _ in
+    Tree.change { garbage in
       watcher.count(-1)
       watcher.leave()
+      watcher.dropNeeds(from: 0, &garbage)
       watcher.stop()
     }
   }
@@ -35,28 +36,31 @@ final class Consumer: Sendable {
 /// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
 /// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
 /// notification does no harm.
-final class Watcher: @unchecked Sendable {
+///
+/// In a look, factories run. What they look up is watched, too (`Watcher+Needs.swift`).
+final class Watcher: Lookout, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock, or belong to the one who iterates.
 
   /// The context where lookups begin. The reference is weak, so that waiting for updates keeps no context alive.
   weak let context: UDIContext?
   /// What to look up.
   let request: LookupRequest
-  /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
-  let findsAll: Bool
   /// Whether the watching goes on when the context has been closed, as lookups from there go on with what is above.
   let goesOnAbove: Bool
-  /// The key that is looked up. The watcher holds it, so that its id cannot be given to another key.
-  let key: KeyIdentity
 
-  /// The nodes where the watcher is entered. Its lookup begins at the first of them. Guarded by the tree lock.
-  var nodes: [Node] = []
-  /// The direction of the lookup: that of the request, or else the context's own search; `lineage` if `looksOnlyUp`.
-  /// Guarded by the tree lock.
-  var direction = UDISearch.lineage
-  /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
-  /// `lineage`. Guarded by the tree lock.
-  var looksOnlyUp = false
+  /// What factories look up in looks: first what the present look, or the last one, has noted so far, which are as many
+  /// as `count`, and then what remains of the look before. The next one is expected at `next`. Guarded by the tree
+  /// lock.
+  // The tree lock excludes overlapping accesses, so they are not checked ("look-needs" in `Benchmarks/instructions`).
+  @safe @exclusivity(unchecked) var needs: (all: [Lookout], count: Int, next: Int) = ([], 0, 0)
+  /// The ids of the providers that have made in the look what they keep weakly. Guarded by the tree lock.
+  var madeWeakly: [UInt] = []
+  /// Whether something of what was found has to be made in the look, and is then kept. Guarded by the tree lock.
+  var makes = false
+  /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
+  var needsHaveChanged = false
+  /// Why the last look found nothing, if it says so. It belongs to the one who iterates.
+  var failure: (any Error)?
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
   /// The number of watchers that exist. Guarded by the tree lock.
@@ -79,17 +83,22 @@ final class Watcher: @unchecked Sendable {
 
   fileprivate init(_ context: UDIContext?, _ request: LookupRequest, _ findsAll: Bool, _ goesOnAbove: Bool) {
     self.context = context
-    (self.request, self.findsAll, self.goesOnAbove) = (request, findsAll, goesOnAbove)
-    key = request.key
+    (self.request, self.goesOnAbove) = (request, goesOnAbove)
+    super.init(request.key, findsAll: findsAll)
   }
 
-  /// The id under which the watcher is entered: that of its key, or the one that stands for all keys of the type.
-  var id: UInt64 { findsAll ? key.type.idOfAllKeys : key.id }
+  /// Records a change and resumes the waiting tasks. Called under the tree lock.
+  override func notify(of kind: ChangeKind) {
+    guard isNews(kind) else { return }
+    // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
+    // to know only that a provider might keep a different instance.
+    note(kind == .end ? .end : kind == .keptOnly || looker == currentThread() ? .keptOnly : .answer)
+  }
 
   /// Changes the numbers of watchers. Called under the tree lock.
   fileprivate func count(_ difference: Int) {
     unsafe Watcher.count += difference
-    if findsAll { unsafe key.type.followers += difference }
+    if findsAll { countFollower(difference) }
   }
 }
 
@@ -119,12 +128,30 @@ extension Watcher {
     guard let change, let context else { return .some(nil) }
     // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
     // it were entered after the lookup, a change in between would be missed.
-    context.change { node, _ in node.enter(self) }
-    if isLazy, change == .answer { return .some(nil) }
-    let found = await look(from: context, keptOnly: change == .keptOnly)
+    let differs = context.change { node, garbage -> Bool? in
+      node.enter(self)
+      let differs = self.differs(after: change, &garbage)
+      // What the consumer then looks up is not known here.
+      if isLazy, differs == true { forgetFindings() }
+      return differs
+    }
+    if differs == false { return nil }
+    if isLazy, differs == true { return .some(nil) }
+    let found = await look(from: context, keptOnly: differs == nil)
     Schedule.reached(.hasLooked)
     if let found, isNew(found) { return found }
     return nil
+  }
+
+  /// Whether the lookup or a need finds something else than before; nil if only what is kept might be different. Called
+  /// under the tree lock.
+  private func differs(after change: ChangeKind, _ garbage: inout Garbage) -> Bool? {
+    let haveNeedsChanged = needsHaveChanged
+    needsHaveChanged = false
+    if last == nil { return true }
+    if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
+    if change < .answer { return change == .keptOnly ? nil : false }
+    return !findsSame(&garbage)
   }
 
   /// Waits until there is a change that the consumer has not seen. If there are copies of an iterator, one of them gets
@@ -137,12 +164,15 @@ extension Watcher {
     return kind == .end ? nil : kind
   }
 
-  /// Records a change and resumes the waiting tasks. Called under the tree lock.
-  func notify(of kind: ChangeKind) {
-    if kind == .ignored { return }
-    // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
-    // to know only that a provider might keep a different instance.
-    let kind = kind == .answer && looker == currentThread() ? .keptOnly : kind
+  /// Records a change of a need. Called under the tree lock.
+  func noteChangeOfNeeds(_ kind: ChangeKind) {
+    // What the watcher's own look makes, it gets.
+    if kind == .keptOnly, looker == currentThread() { return }
+    needsHaveChanged = true
+    note(.ignored)
+  }
+
+  fileprivate func note(_ kind: ChangeKind) {
     change = max(change ?? kind, kind)
     changes.wakeForChange()
   }

@@ -12,6 +12,7 @@ extension Node {
   func attempt(
     _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
+    if Watcher.areLooking, !meetsNeed(key, search) { return .undecided }
     lock.lock()
     guard !shared.needsTreeLock else {
       lock.unlock()

@@ -12,7 +12,8 @@ extension Node {
       if let extras = treeLocked.extras { leaveBehind(extras.activities, &garbage) }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
-      let children = empty(into: &content, goingOnAt: nil, isReachable: treeLocked.nextChildSequence > 0, &garbage)
+      let children = empty(
+        into: &content, goingOnAt: nil, isReachable: treeLocked.nextChildSequence > 0, isGone: true, &garbage)
       if children.isEmpty { return nil }
       let thread = Resolution.current
       let isOutermost = thread.read { $0.orphans == nil }
@@ -75,9 +76,11 @@ extension Node {
   /// - Parameters:
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isReachable: Whether lookups might still read the slots.
+  ///   - isGone: Whether the context is going away.
   /// - Returns: The children, the last one first.
   private func empty(
-    into content: inout Content, goingOnAt above: Node?, isReachable: Bool, _ garbage: inout Garbage
+    into content: inout Content, goingOnAt above: Node?, isReachable: Bool, isGone: Bool = false,
+    _ garbage: inout Garbage
   ) -> [UDIContext] {
     swap(&content.bindings, &treeLocked.bindings)
     content.bindings.forEachEntry { entry in
@@ -86,7 +89,7 @@ extension Node {
     }
     swap(&content.providers, &treeLocked.providers)
     if let extras = treeLocked.extras {
-      if treeLocked.isWatched { endWatching() }
+      if treeLocked.isWatched { endWatching(isGone: isGone) }
       var elsewhere: [Binding] = []
       extras.bindingsElsewhere.forEach { elsewhere.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
       for binding in elsewhere { binding.withdraw(ifAlive: .withdrawn, &garbage) }

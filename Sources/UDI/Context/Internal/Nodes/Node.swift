@@ -63,6 +63,8 @@ package struct Node: Hashable, @unchecked Sendable {
     var hasLostParent = false
     /// Whether a set-up block of the context is running.
     var isBeingSetUp = false
+    /// Whether the context was made in a look. Nothing in it is news, so no need begins there.
+    var comesFromLook = false
     /// Whether there are watchers here, to be notified when answers change.
     var isWatched = false
     /// The bindings of the context, by their keys.
@@ -116,6 +118,7 @@ package struct Node: Hashable, @unchecked Sendable {
     unsafe lockMemory.initialize(to: Lock())
     unsafe sharedMemory.initialize(to: Shared(search: search))
     unsafe treeLockedMemory.initialize(to: TreeLocked())
+    if Tree.isLooking { unsafe treeLockedMemory.pointee.comesFromLook = true }
     unsafe tagMemory.initialize(to: tag)
   }
 

@@ -107,6 +107,7 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     return Tree.change { garbage in
       let completes = maker.hasCompletion
+      if isWeak { Watcher.present?.madeWeakly.append(maker.id) }
       let isCurrent = finish(creation, .success(OwnedInstance(instance, provider.reach)))
       if provider.hasCloser { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
@@ -242,7 +243,8 @@ extension Provider {
     for alias in aliases { alias.forget(alias.shown, &garbage) }
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
-    node?.showProvided(key, notifying: isAsynchronous ? .answer : .ignored)
+    let isDead = entry.owned == nil && entry.liveObject(&garbage) == nil
+    node?.showProvided(key, notifying: isAsynchronous ? .answer : isDead ? .died : .ignored)
     entry.node = nil
     garbage.add(entry)
     leaveIfIdle(&garbage)

@@ -1,3 +1,5 @@
+import Dispatch
+
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
 /// user (`Operation`), or the end of a context (`Closing`). Those that wait for a change of something that lasts, such
 /// as a watcher, use one, too.
@@ -68,8 +70,8 @@ class Activity: @unchecked Sendable {
   @exclusivity(unchecked) private final var lastNumber: UInt64 = 0
   /// How many threads and tasks wait.
   private final var wantedBy = 0
-  /// The gate at which threads wait; made for the first of them.
-  private final var gate: Gate?
+  /// What threads wait for; made and entered for the first of them, and left at the end.
+  private final var gate: DispatchGroup?
   /// Whether the activity has ended. Stays false for a creation that nothing has waited for. Read this under the tree
   /// lock.
   private(set) final var hasEnded = false
@@ -135,7 +137,10 @@ class Activity: @unchecked Sendable {
     let new = Waiting(waiter)
     unsafe waiting[lastNumber] = new
     if !new.isActivity { wantedBy += 1 }
-    if case .thread = waiter, gate == nil { gate = Gate() }
+    if case .thread = waiter, gate == nil {
+      gate = DispatchGroup()
+      gate?.enter()
+    }
     return unsafe lastNumber
   }
 
@@ -204,7 +209,7 @@ class Activity: @unchecked Sendable {
   /// Records that the activity has ended, and wakes everything that waits. Each waiter removes itself.
   @inline(never) final func wake() {
     hasEnded = true
-    gate?.open()
+    gate.take()?.leave()
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
   }
 
@@ -246,7 +251,7 @@ class Activity: @unchecked Sendable {
           if let waiting = found[next].waiting, waiting.waiter.isForOptional, !waiter.isForOptional {
             waiting.looksAgain = true
             // All threads that wait there look again.
-            found[found[next].awaited].activity.gate.take()?.open()
+            found[found[next].awaited].activity.gate.take()?.leave()
             if let continuation = waiting.continuation.take() { Tree.resume(continuation) }
             return self.circle(through: waiter)
           }

@@ -36,6 +36,8 @@ class Creation: Activity, @unchecked Sendable {
   fileprivate(set) final var isInFactory = false
   /// The node whose lookups are recorded while the factory runs: see `noteFactory`.
   private var recordedNode: Node?
+  /// In a look, how many needs had been noted before.
+  private var needCount = 0
 
   /// - Parameter thread: The calling thread, if it makes the instance.
   init(on thread: Unretained<Resolution>?) { self.thread = thread }
@@ -78,6 +80,15 @@ class Creation: Activity, @unchecked Sendable {
     node.recordLookups()
   }
 
+  /// Notes how many needs there are, because the instance is made in a look.
+  @inline(never)
+  final func noteNeeds() { needCount = Watcher.present?.notedNeeds ?? 0 }
+
+  /// If a context owns the instance that has been made, forgets what its factory has looked up: the instance is found
+  /// as it is kept. What a factory has looked up that failed remains a need.
+  @inline(never)
+  final func forgetNeeds() { if provider?.read(\.owns) == true { Watcher.present?.forgetNeeds(after: needCount) } }
+
   /// Notes that the factory has ended, or will not run. Do not call this under a lock.
   final func noteEndOfFactory() {
     guard isInFactory else { return }
@@ -117,7 +128,10 @@ class Creation: Activity, @unchecked Sendable {
   /// - Parameter number: The number of the waiter.
   final func outcome(blocking number: UInt64) -> Outcome {
     block(number)
-    return Tree.change { _ in outcomeForWaiters }
+    let outcome = Tree.change { _ in outcomeForWaiters }
+    // A look makes the attempt itself: it has to know what the factory needs.
+    if case .failure = outcome, Watcher.present != nil { return .success(nil) }
+    return outcome
   }
 
   /// Waits for the outcome, without blocking a thread. Do not call this under a lock.

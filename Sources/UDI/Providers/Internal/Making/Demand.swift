@@ -19,9 +19,8 @@ struct Demand: Sendable {
   var graph = Graph()
   /// The warm-up that this is a part of, if it is one of a warm-up.
   var warmUp: WarmUp?
-  /// Runs code that can change the tree, as a part of a look; nil for any other lookup. A look makes nothing that is
-  /// asynchronous.
-  var look: (@Sendable (() -> Void) -> Void)?
+  /// The watcher whose look this is a part of; nil for any other lookup. A look makes nothing that is asynchronous.
+  var watcher: Watcher?
 
   /// Performs the lookup, and waits as long as necessary.
   ///
@@ -114,7 +113,7 @@ struct Demand: Sendable {
       }
     }
     // Without the variables, the labels of the result would confuse the compiler.
-    let (present, provider) = try _openExistential(request.type, do: look)
+    let (present, provider) = try looking(isForFactory: true) { try _openExistential(request.type, do: look) }
     return (present, provider)
   }
 
@@ -133,16 +132,16 @@ struct Demand: Sendable {
 
   /// The same for the context that a factory gets, and for the graph in which it runs.
   func `for`(_ owner: UDIContext, in graph: Graph) -> Demand {
-    Demand(context: owner, request: request, arguments: arguments, graph: graph, warmUp: warmUp, look: look)
+    Demand(context: owner, request: request, arguments: arguments, graph: graph, warmUp: warmUp, watcher: watcher)
   }
 
   /// Runs code that can change the tree, as a part of the look, if it is one.
+  ///
+  /// - Parameter isForFactory: Whether this is a lookup on behalf of an initialiser.
   @inline(never)
-  func looking<Made>(_ body: () throws -> Made) throws -> Made {
-    guard let look else { return try body() }
-    var result: Result<Made, any Error>?
-    look { result = Result { try body() } }
-    return try unsafe result.unsafelyUnwrapped.get()
+  func looking<Made>(isForFactory: Bool = false, _ body: () throws -> Made) throws -> Made {
+    guard let watcher else { return try body() }
+    return try watcher.looking(isForFactory: isForFactory, body)
   }
 
   // MARK: - The parameters of an initialiser
@@ -161,7 +160,8 @@ struct Demand: Sendable {
       let wrapped = wrappedType(of: type)
       call?.waitsForOptional = wrapped != nil
       let parameter = Demand(
-        context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, look: look)
+        context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, watcher: watcher
+      )
       do { instances.append(OwnedInstance(try await parameter.obtain(), reach)) } catch let missing as UDILinkError {
         guard wrapped != nil, missing.leavesOptionalNil else { throw missing.asked(asParameter: instances.count + 1) }
         instances.append(nil)

@@ -9,6 +9,8 @@ final class FactoryFailure: Sendable {
   let cause: UDIExplanation.Cause?
   /// The types of the arguments that the factory was given.
   let argumentTypes: [Any.Type]
+  /// Whether the factory had failed before, and had made nothing since. Guarded by the tree lock.
+  nonisolated(unsafe) fileprivate(set) var isRepeated = false
   /// When the factory failed. If it returned nil several times in a row, the time of the first nil.
   let time = ContinuousClock.now
 
@@ -66,11 +68,15 @@ extension Provider {
 
   private final func note(_ failure: FactoryFailure?) {
     Tree.change { _ in
+      if let failure { unsafe failure.isRepeated = extras?.lastFailure != nil }
       if failure != nil || hasExtras { ensureExtras().lastFailure = failure }
       hasFailure.store(failure != nil, ordering: .relaxed)
       hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
     }
   }
+
+  /// Whether the factory has failed at least twice since it last made something.
+  final var hasFailedAgain: Bool { Tree.change { _ in unsafe failure?.isRepeated == true } }
 
   /// The last failure; nil if there was none, or if there has been an instance since. An alias that has not failed
   /// itself has the failure of its target, the provider whose instances it serves. Call this under the tree lock.

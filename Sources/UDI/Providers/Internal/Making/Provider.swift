@@ -16,7 +16,7 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether `madeType` is exactly the type that is recorded for the key, and not a different type with the same name
   /// (`TypeToken.isExact`).
   let makesExactType: Bool
-  @exclusivity(unchecked) private final var uncheckedSharing = UDILifetime.Sharing.unique
+  @safe @exclusivity(unchecked) package private(set) final var sharing = UDILifetime.Sharing.unique
   /// The type that the provider is registered under, and that its instances have.
   let madeType: Any.Type
   /// The lifetime; nil means that none was named, and that the context has no default of its own. Constant once the
@@ -26,16 +26,20 @@ package class Provider: Entry, @unchecked Sendable {
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
   /// that is gone. Set when the provider enters a context, and 0 before.
-  @exclusivity(unchecked) private final var uncheckedID: UInt = 0
-  @exclusivity(unchecked) private final var uncheckedShown: InstanceEntry?
+  @safe @exclusivity(unchecked) package private(set) final var id: UInt = 0
+  /// The entry for the instance that the provider keeps by itself, and not in a cache; nil if it keeps none. Slots that
+  /// would refer to the provider refer to this entry instead. A `ScopeKeeper` keeps its instance without an entry.
+  @safe @exclusivity(unchecked) final var shown: InstanceEntry?
   /// The creation that is under way of an instance that the provider will keep by itself, and not in a cache. Nil as
   /// soon as a reset has dropped the creation, because its instance will not be kept. Guarded by the tree lock.
   @exclusivity(unchecked) final var creation: Creation?
-  @exclusivity(unchecked) private final var uncheckedExtras: Extras?
+  /// The extras; nil before they are first needed.
+  @safe @exclusivity(unchecked) private(set) final var extras: Extras?
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor. `onCreate` may change it.
   private let hasActor: Atomic<Bool>
-  @exclusivity(unchecked) private final var uncheckedHasCloser = false
+  /// Whether the provider has a closer. Read this under the tree lock.
+  @safe @exclusivity(unchecked) private(set) final var hasCloser = false
   /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
   /// drop the one that it has. Constant once the provider has entered a context.
   final var isOfProvided = false
@@ -48,7 +52,7 @@ package class Provider: Entry, @unchecked Sendable {
   final var hasCompletion: Bool { completesInstances.load(ordering: .relaxed) }
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
   /// replace it without a report.
-  @exclusivity(unchecked) private final var uncheckedIsOfSetUp = false
+  @safe @exclusivity(unchecked) private(set) final var isOfSetUp = false
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
   /// Whether that failure is that the factory returned nil.
@@ -183,10 +187,11 @@ package class Provider: Entry, @unchecked Sendable {
   nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
     let key = try key(of: demand.arguments?.arguments)
     if keeps {
-      if demand.look == nil { return try await shared(demand, key, in: nil) }
-      if let present = try keeper(for: key, asking: demand.context).present { return OwnedInstance(present, reach) }
+      if demand.watcher == nil { return try await shared(demand, key, in: nil) }
+      let keeper = try demand.looking { try self.keeper(for: key, asking: demand.context) }
+      if let present = keeper.present { return OwnedInstance(present, reach) }
     }
-    if isAsynchronous, demand.look != nil { throw ProviderFailure.asynchronous(self) }
+    if isAsynchronous, demand.watcher != nil { throw ProviderFailure.asynchronous(self) }
     if sharing == .unique { try Task.checkCancellation() }
     let present = AsyncCall.current?.graph?.unlessEnded
     let ofTask = present ?? Graph()
@@ -194,7 +199,10 @@ package class Provider: Entry, @unchecked Sendable {
     if sharing == .graph, isAsynchronous { return try await shared(demand, key, in: ofTask) }
     guard let owner = owner(asking: demand.context) else { return nil }
     let call = try AsyncCall(self, for: owner, with: key, in: ofTask, beginning: nil, askedBy: .current)
-    return try await make(demand.for(owner, in: keeps ? Graph() : demand.graph), as: call, for: nil)
+    let count = demand.watcher?.notedNeeds
+    let made = try await make(demand.for(owner, in: keeps ? Graph() : demand.graph), as: call, for: nil)
+    if let count, owns { demand.watcher?.forgetNeeds(after: count) }
+    return made
   }
 
   /// What keeps an instance that a task makes, and the creation that ends with it.
@@ -214,16 +222,11 @@ package class Provider: Entry, @unchecked Sendable {
   /// The types of the factory's arguments; empty if it takes none.
   package final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
-  /// Whether the provider has a closer. Read this under the tree lock.
-  final var hasCloser: Bool { unsafe uncheckedHasCloser }
   /// Whether each instance that is kept has an operation. The maker knows.
   final var runsInstances: Bool { hasOperation.load(ordering: .relaxed) }
-  final var isOfSetUp: Bool { unsafe uncheckedIsOfSetUp }
-  package final var id: UInt { unsafe uncheckedID }
   final var lifetime: UDILifetime {
     unsafe uncheckedLifetime.map { UDILifetime($0) } ?? (wanted == nil ? .context : .unique)
   }
-  package final var sharing: UDILifetime.Sharing { unsafe uncheckedSharing }
   /// The kind of scopes that own what the provider makes under the lifetime `.scope`; nil for any kind.
   package final var scopeKind: String? { unsafe uncheckedLifetime?.scopeKind }
   /// Whether the provider keeps its instances, so that later lookups find them.
@@ -297,35 +300,25 @@ extension Provider {
 // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
 extension Provider {
-  /// The entry for the instance that the provider keeps by itself, and not in a cache; nil if it keeps none. Slots that
-  /// would refer to the provider refer to this entry instead. A `ScopeKeeper` keeps its instance without an entry.
-  final var shown: InstanceEntry? {
-    get { unsafe uncheckedShown }
-    set { unsafe uncheckedShown = newValue }
-  }
-
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
-  package final var showsInstance: Bool { unsafe uncheckedShown != nil }
-
-  /// The extras; nil before they are first needed.
-  final var extras: Extras? { unsafe uncheckedExtras }
+  package final var showsInstance: Bool { shown != nil }
 
   /// Whether there are extras. Unlike reading `extras`, checking this counts no reference.
-  final var hasExtras: Bool { unsafe uncheckedExtras != nil }
+  final var hasExtras: Bool { extras != nil }
 
   /// Returns the extras, after making them if there are none.
   @inline(never) final func ensureExtras() -> Extras {
-    if let extras = unsafe uncheckedExtras { return extras }
+    if let extras { return extras }
     let new = Extras()
-    unsafe uncheckedExtras = new
+    extras = new
     return new
   }
 
   /// Whether the provider has instance caches.
-  final var hasCaches: Bool { unsafe uncheckedExtras?.caches?.isEmpty == false }
+  final var hasCaches: Bool { extras?.caches?.isEmpty == false }
 
   /// The caches for instances that are made with arguments, or that a user's storage keeps.
-  final var caches: InstanceCaches? { unsafe uncheckedExtras?.caches }
+  final var caches: InstanceCaches? { extras?.caches }
 
   /// Returns the caches, after making the list of them if there is none.
   final func ensureCaches() -> InstanceCaches {
@@ -336,26 +329,27 @@ extension Provider {
   }
 
   /// The aliases under which lookups find the provider's instances, too.
-  final var aliases: [Alias] { unsafe uncheckedExtras?.aliases ?? [] }
+  final var aliases: [Alias] { extras?.aliases ?? [] }
 
   /// Closes the provider's instances; nil if they need not be closed.
-  package final var closer: Closer? { unsafe uncheckedExtras?.closer }
+  package final var closer: Closer? { extras?.closer }
 
   /// Sets the closer. No lock is needed before the provider enters a context.
   final func setCloser(_ closer: Closer?) {
     guard let closer else { return }
     ensureExtras().closer = closer
-    unsafe uncheckedHasCloser = true
+    hasCloser = true
     if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
   }
 
   /// The ids of the providers with whose help the provider's instances were made (`noteHelp`).
-  package final var helpers: [UInt] { unsafe uncheckedExtras?.helpers ?? [] }
+  package final var helpers: [UInt] { extras?.helpers ?? [] }
 
   /// The key of the keepers that scopes have for this provider.
-  private final var scopeKey: ScopeKey {
-    if let key = unsafe uncheckedExtras?.scopeKey { return key }
-    let new = ScopeKey(key, id)
+  @inline(__always)
+  final var scopeKey: ScopeKey {
+    if let key = extras?.scopeKey { return key }
+    let new = ScopeKey(key, id, scopeKind: scopeKind)
     ensureExtras().scopeKey = new
     return new
   }
@@ -375,15 +369,15 @@ extension Provider {
   final func enter(_ node: Node) {
     self.node = node
     unsafe Tree.providerCount += 1
-    unsafe uncheckedID = Tree.providerCount
+    id = unsafe Tree.providerCount
     // For the contexts above, that matters only while recording is on, and is not asked otherwise.
-    unsafe uncheckedIsOfSetUp =
+    isOfSetUp =
       node.treeLocked.isBeingSetUp || UDIRecording.isOn && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }
     let chosen = unsafe uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
-    unsafe uncheckedSharing = kind == .scoped ? .strong : chosen
+    sharing = kind == .scoped ? .strong : chosen
     if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
@@ -402,6 +396,8 @@ extension Provider {
   package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
+    // Each look might reset it, so what is made then is part of a look.
+    if isReset, Tree.isLooking { comesFromLook = true }
     // What is still being made for a scope is closed with it, so its keeper stays.
     let mayLeave = kind == .scoped && isAtRest
     defer { if mayLeave { leaveIfIdle(&garbage) } }

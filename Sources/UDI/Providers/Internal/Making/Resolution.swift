@@ -83,6 +83,16 @@ final class Resolution {
   /// Whether what this thread does now is part of a look (a lookup for a watcher). If so, entries that it adds to the
   /// tree are marked: see `ChangeKind`. Used only by this thread.
   @exclusivity(unchecked) var isLooking = false
+  /// The watcher whose look this thread performs, also while that makes something that is made only once; nil if it
+  /// performs none. Used only by this thread.
+  @exclusivity(unchecked) private(set) var watcher: Unretained<Watcher>?
+  /// How many frames there were when the look began; -1 if it is a lookup on behalf of a factory.
+  @exclusivity(unchecked) private var framesBeforeLook = 0
+
+  /// The watcher whose needs are the lookups on this thread, because a factory makes them in a look; nil if none does.
+  var watcherOfNeeds: Unretained<Watcher>? {
+    unsafe frames.count > framesBeforeLook && !isTelling ? watcher : nil
+  }
 
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }
@@ -104,6 +114,16 @@ final class Resolution {
     unsafe self.isLooking = isLooking
     defer { unsafe self.isLooking = outer }
     return try body()
+  }
+
+  /// Runs a body as part of a watcher's look.
+  ///
+  /// - Parameter isForFactory: Whether the body looks something up on behalf of a factory.
+  func looking<Result>(for watcher: Watcher?, isForFactory: Bool, _ body: () throws -> Result) rethrows -> Result {
+    let outer = unsafe (self.watcher, framesBeforeLook)
+    unsafe (self.watcher, framesBeforeLook) = (watcher.map { Unretained($0) }, isForFactory ? -1 : frames.count)
+    defer { unsafe (self.watcher, framesBeforeLook) = outer }
+    return try looking(watcher != nil, body)
   }
 
   /// What is left to do for one new instance at the end of the outermost link.
@@ -149,9 +169,15 @@ extension Resolution {
       unsafe isLooking = wasLooking
       unsafe swap(&graph, &other)
     }
-    // What is made only once is not part of a look.
-    if unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
-    return try make()
+    let isForLook = unsafe watcher != nil
+    if isForLook {
+      creation.noteNeeds()
+      // What is made only once is not part of a look.
+      if unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
+    }
+    let made = try make()
+    if isForLook { creation.forgetNeeds() }
+    return made
   }
 
   /// Records that a factory begins.
@@ -281,7 +307,7 @@ extension Resolution {
           provider: Unretained(completion.provider), context: Unretained(completion.context), arguments: arguments))
       unsafe completionFrames = frames.count
       unsafe graph = completion.graph
-      looking(completion.isOfLook) {
+      unsafe looking(for: completion.isOfLook ? watcher?.object : nil, isForFactory: true) {
         // The object might have been detached meanwhile.
         if let needs = completion.needs, needs.context != nil {
           needs.meetNeeds(of: completion.instance.object, at: completion.provider.site)

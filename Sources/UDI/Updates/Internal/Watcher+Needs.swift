@@ -1,0 +1,154 @@
+import Synchronization
+
+/// What factories look up in a look: the needs of the watcher.
+///
+/// A lookup that a factory makes in a look leaves the fast path (`Node.attempt`). It is entered at the nodes of its
+/// search while the tree lock is held under which it looks, so no change is missed in between. What a context owns is
+/// found as it is kept, so what it was made of is no need; what its factory looked up before it failed is one.
+extension Watcher {
+  /// How many looks are running. Written under the tree lock.
+  private static let looks = Atomic<Int>(0)
+
+  /// Whether any thread performs a look.
+  @inline(__always)
+  static var areLooking: Bool { looks.load(ordering: .relaxed) != 0 }
+
+  /// The watcher whose needs lookups on this thread are, because a factory makes them in a look; nil if none does.
+  static var ofNeeds: Watcher? {
+    areLooking ? Resolution.present?.read(\.watcherOfNeeds)?.object : nil
+  }
+
+  /// The watcher whose look this thread performs, in a factory or not; nil if it performs none.
+  static var present: Watcher? {
+    areLooking ? Resolution.present?.read { unsafe $0.watcher?.object } : nil
+  }
+
+  // MARK: - Under the tree lock, unless it says otherwise
+
+  /// Notes that a thread begins with a part of a look.
+  func begin(on thread: UInt) {
+    looker = thread
+    needs.next = 0
+    Self.looks.add(1, ordering: .relaxed)
+  }
+
+  /// Notes that it has ended.
+  func end(_ garbage: inout Garbage) {
+    looker = 0
+    Self.looks.subtract(1, ordering: .relaxed)
+    // If somebody else has changed something, it is not certain that the factories got what is there now.
+    if !makes || needsHaveChanged || change != nil { return }
+    for lookout in needs.all + [self] { lookout.noteMade(&garbage) }
+    makes = false
+  }
+
+  /// Begins the needs of a new look. Do not call this under a lock.
+  func beginNeeds() {
+    Tree.change { _ in
+      needs.count = 0
+      madeWeakly = []
+    }
+  }
+
+  /// How many needs have been noted so far. Do not read this under a lock.
+  var notedNeeds: Int { Tree.change { _ in needs.count } }
+
+  /// Forgets the needs that were noted after a number of others. Do not call this under a lock.
+  func forgetNeeds(after count: Int) { Tree.change { _ in needs.count = min(count, needs.count) } }
+
+  /// Drops the needs from a place on.
+  func dropNeeds(from first: Int, _ garbage: inout Garbage) {
+    while needs.all.count > first {
+      let need = needs.all.removeLast()
+      if need.findsAll { need.countFollower(-1) }
+      need.leave()
+      garbage.add(need)
+    }
+  }
+
+  /// Notes a lookup of one dependency that a factory makes, if the watcher knows it, and nothing has changed since.
+  func meets(_ id: UInt64, _ direction: UDISearch, from node: Node) -> Bool {
+    guard let index = place(of: id, direction, from: node), !needs.all[index].isOutOfDate else { return false }
+    meet(index)
+    return true
+  }
+
+  /// Notes a lookup that a factory makes, with what it finds.
+  ///
+  /// - Parameters:
+  ///   - search: The direction that the lookup names.
+  ///   - node: Where it begins.
+  @inline(never)
+  func noteNeed(
+    _ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool = false, from node: Node, _ garbage: inout Garbage
+  ) {
+    if isStopped { return }
+    var (start, direction) = (node, node.direction(of: search))
+    while start.treeLocked.comesFromLook {
+      guard direction.looks.above, let above = start.shared.parent else { return }
+      (start, direction) = (above, .ancestors)
+    }
+    let known = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start)
+    let index = known ?? needs.all.count
+    if known == nil {
+      needs.all.append(Lookout(key, findsAll: findsAll, for: self, (start, direction)))
+      if findsAll { needs.all[index].countFollower(1) }
+    }
+    let need = needs.all[index]
+    if need.isOutOfDate {
+      if need.hasMoved { start.enter(need) }
+      if index < needs.count {
+        // A factory has got something else before.
+        need.forgetFindings()
+      } else {
+        makes = need.noteFindings(madeWeakly: madeWeakly, &garbage) || makes
+      }
+    }
+    meet(index)
+  }
+
+  /// The place of a need; nil if the watcher does not know it.
+  @inline(__always)
+  private func place(of id: UInt64, _ direction: UDISearch, from node: Node) -> Int? {
+    let next = needs.next
+    if next < needs.all.count && needs.all[next].isLookup(of: id, direction, from: node) { return next }
+    for index in needs.all.indices where needs.all[index].isLookup(of: id, direction, from: node) {
+      return index
+    }
+    return nil
+  }
+
+  /// Counts the need at a place among those that have been noted.
+  @inline(__always)
+  private func meet(_ index: Int) {
+    needs.next = index + 1
+    if index < needs.count { return }
+    if index > needs.count { needs.all.swapAt(index, needs.count) }
+    needs.count += 1
+  }
+}
+
+extension Lookout {
+  /// Whether this is the need for a key, or for all of a type, that begins at a node.
+  @inline(__always)
+  fileprivate final func isLookup(of id: UInt64, _ direction: UDISearch, from node: Node) -> Bool {
+    self.id == id && need?.start == node && need?.direction == direction
+  }
+
+  /// Changes the number of lookups that follow all dependencies of the type. Called under the tree lock.
+  final func countFollower(_ difference: Int) { unsafe key.type.followers += difference }
+}
+
+extension Node {
+  /// If the lookup is a need of a watcher, notes that, if it is one that the watcher knows and that has not changed.
+  ///
+  /// - Returns: False for any other need. (If it changes before the lookup, the watcher is notified, and looks again.)
+  @inline(never)
+  func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool {
+    guard let thread = Resolution.present, let watcher = thread.read(\.watcherOfNeeds) else { return true }
+    return Tree.change { _ in
+      let isHanded = search == nil && (thread.read { $0.hasHanded(self) } || AsyncCall.hasHanded(self))
+      return watcher.read { $0.meets(key, search ?? (isHanded ? .ancestors : shared.search), from: self) }
+    }
+  }
+}
