@@ -36,7 +36,7 @@ extension UDILinking {
   /// attached to a different context later, the sequence stays with the first one.
   ///
   /// Providers make their instances, as for `linkAll`. So a provider whose instances nothing keeps makes another one
-  /// after each change, and these count as new: register with a lifetime such as `.context` what should be followed.
+  /// after each change among them, and these count as new.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
