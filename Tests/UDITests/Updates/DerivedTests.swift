@@ -3,6 +3,10 @@ import Testing
 
 @testable import UDI
 
+/// What factories look up all of. Other tests make changes deep in large trees, and these take longer while somebody
+/// follows all dependencies of their type.
+private protocol Extra: AnyObject, Sendable {}
+extension Plain: Extra {}
 private struct Session: Sendable, Equatable { let user: String }
 private struct Feed: Sendable {
   let user: String
@@ -137,19 +141,19 @@ private struct Greeting: Sendable {
 
   @Test("All of a type, and a name, in a factory")
   func allAndNames() async {
-    register("all") { $0.linkAll((any Service).self).compactMap { ($0 as? any Loose)?.label }.joined(separator: " ") }
-    register("name") { ($0.link((any Service).self, named: "b") as? any Loose)?.label ?? "-" }
+    register("all") { $0.linkAll((any Extra).self).compactMap { ($0 as? any Loose)?.label }.joined(separator: " ") }
+    register("name") { ($0.link((any Extra).self, named: "b") as? any Loose)?.label ?? "-" }
     let (all, name) = (labels(named: "all"), labels(named: "name"))
     await expect(all, [""])
     await expect(name, ["-"])
     let (a, b) = (Plain("a"), Plain("b"))
-    root.bind(a, as: (any Service).self, named: "a")
+    root.bind(a, as: (any Extra).self, named: "a")
     await expect(all, ["a"])
     await expect(name, [])
-    root.bind(b, as: (any Service).self, named: "b")
+    root.bind(b, as: (any Extra).self, named: "b")
     await expect(all, ["a b"])
     await expect(name, ["b"])
-    root.unbind((any Service).self, named: "a")
+    root.unbind((any Extra).self, named: "a")
     await expect(all, ["b"])
     await expect(name, [])
   }
@@ -487,7 +491,7 @@ private struct Greeting: Sendable {
   @Test("Consumers that have ended leave nothing in the tree")
   func ended() async {
     root.register(lifetime: .unique, isolation: nil, using: Feed.init(session:))
-    register { context in "\(context.linkAll((any Service).self).count)" }
+    register { context in "\(context.linkAll((any Extra).self).count)" }
     for _ in 0..<20 {
       let (feed, all) = (texts(of: Feed.self, \.user), labels())
       await expect(feed, [nil])
@@ -496,7 +500,7 @@ private struct Greeting: Sendable {
       await all.end()
     }
     #expect(root.lookoutCount == 0)
-    #expect(Tree.change { _ in unsafe TypeToken.of((any Service).self).identity.object.followers } == 0)
+    #expect(Tree.change { _ in unsafe TypeToken.of((any Extra).self).identity.object.followers } == 0)
   }
 }
 
