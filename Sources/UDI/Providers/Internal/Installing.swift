@@ -59,7 +59,7 @@ extension UDIContext {
       if present === new { break }
       others.append(present)
       guard present.isSame(as: new) else { continue }
-      // It may be woken before the end, to look for a circle again (`Activity.circle`).
+      // A thread that is woken before the end, to look for a circle again (`Activity.circle`), goes on waiting.
       while case let (creation, number?)? = Tree.change({ _ in
         present.creation.map { ($0, try? $0.enter(.thread(thread))) }
       }) {

@@ -140,9 +140,10 @@ extension Lookout {
 }
 
 extension Node {
-  /// If the lookup is a need of a watcher, notes that, if it is one that the watcher knows and that has not changed.
+  /// Notes a lookup if it is a need that the watcher knows, and that has not changed.
   ///
-  /// - Returns: False for any other need. (If it changes before the lookup, the watcher is notified, and looks again.)
+  /// - Returns: False for any other need; true also if the lookup is no need. (If a need changes before the lookup, the
+  ///   watcher is notified, and looks again.)
   @inline(never)
   func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool {
     guard let thread = Resolution.present, let watcher = thread.read(\.watcherOfNeeds) else { return true }

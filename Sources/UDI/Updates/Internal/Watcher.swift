@@ -48,14 +48,13 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// Whether the watching goes on when the context has been closed, as lookups from there go on with what is above.
   let goesOnAbove: Bool
 
-  /// What factories look up in looks: first what the present look, or the last one, has noted so far, which are as many
-  /// as `count`, and then what remains of the look before. The next one is expected at `next`. Guarded by the tree
-  /// lock.
+  /// What factories look up in looks. The first `count` needs have been noted in the present look, or in the last one;
+  /// the others remain from the look before. The next need is expected at `next`. Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked ("look-needs" in `Benchmarks/instructions`).
   @safe @exclusivity(unchecked) var needs: (all: [Lookout], count: Int, next: Int) = ([], 0, 0)
   /// The ids of the providers that have made in the look what they keep weakly. Guarded by the tree lock.
   var madeWeakly: [UInt] = []
-  /// Whether something of what was found has to be made in the look, and is then kept. Guarded by the tree lock.
+  /// Whether the look has found something that it has to make, and that is then kept. Guarded by the tree lock.
   var makes = false
   /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
   var needsHaveChanged = false
