@@ -38,15 +38,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   private final class Storage {
     // Accesses are not checked for overlaps: the table is reached only through a dictionary, and exclusive access to
     // the dictionary is ensured already. With the check, binding ("bind …" in `Benchmarks/compare`) takes 11 % longer.
-    @exclusivity(unchecked) private var uncheckedTable: CompactTable<Pair>
+    @safe @exclusivity(unchecked) var table: CompactTable<Pair>
 
-    init(_ table: consuming CompactTable<Pair>) { unsafe uncheckedTable = table }
-
-    @inline(__always)
-    var table: CompactTable<Pair> {
-      _read { yield unsafe uncheckedTable }
-      _modify { yield unsafe &uncheckedTable }
-    }
+    init(_ table: consuming CompactTable<Pair>) { self.table = table }
   }
 
   struct Pair: CompactTableElement {
@@ -97,10 +91,7 @@ extension WeakValueDictionary {
   /// The number of entries, including dead ones that have not been dropped yet.
   var heldCount: Int { storage?.table.count ?? 0 }
 
-  func entry(forKey key: Key) -> WeakEntry? {
-    guard let storage else { return nil }
-    return storage.table.find(key)?.element.entry
-  }
+  func entry(forKey key: Key) -> WeakEntry? { storage?.table.find(key)?.element.entry }
 
   /// Calls `body` with every entry, including dead ones. `body` must not change the dictionary.
   func forEachEntry(_ body: (WeakEntry) -> Void) { storage?.table.forEach { body($0.entry) } }
@@ -159,9 +150,7 @@ extension WeakValueDictionary {
       storage.table.insert(Pair(key: key, entry: entry))
       return nil
     }
-    let replaced = found.element.entry
-    found.element.entry = entry
-    return replaced
+    return exchange(&found.element.entry, with: entry)
   }
 
   /// Removes an entry and returns it. Does not look for dead entries.

@@ -13,15 +13,14 @@ package class KeyIdentity: @unchecked Sendable {
   /// Set in the id of every `ScopeKey`, which does not have `namedBit`, but not in that of a `TypeIdentity`.
   static let scopeBit: UInt64 = 1 << 62
 
-  package final var id: UInt64 { unsafe uncheckedID }
   /// Written only in `init`.
-  @exclusivity(unchecked) private final var uncheckedID: UInt64
+  @safe @exclusivity(unchecked) package private(set) final var id: UInt64
 
   /// - Parameter id: The id of a `NamedKey` or a `ScopeKey`. Nil for a `TypeIdentity`: its id is this object's address
   ///   without the lowest four bits.
   init(id: UInt64?) {
-    unsafe uncheckedID = id ?? 0
-    if id == nil { unsafe uncheckedID = UInt64(Unretained(self).address >> 4) }
+    self.id = id ?? 0
+    if id == nil { self.id = UInt64(Unretained(self).address >> 4) }
   }
 
   package final var typeName: String { type.text }

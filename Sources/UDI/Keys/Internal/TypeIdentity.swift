@@ -36,8 +36,7 @@ package final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   // higher one.
   var idOfAllKeys: UInt64 { id | Self.scopeBit >> 1 }
   /// The word of the type's token. Written only in `init`.
-  @exclusivity(unchecked) private var uncheckedToken: UInt = 0
-  var token: UInt { unsafe uncheckedToken }
+  @safe @exclusivity(unchecked) private(set) var token: UInt = 0
   /// The address of the next identity in a list of `TypeTable`; 0 if this is the last one.
   let next: UInt
 
@@ -47,7 +46,7 @@ package final class TypeIdentity: KeyIdentity, @unchecked Sendable {
     firstType = type
     self.next = next
     super.init(id: nil)
-    unsafe uncheckedToken = TypeToken(original ?? self, type).word
+    token = TypeToken(original ?? self, type).word
   }
 
   /// Finds or makes the identity of the given type.
