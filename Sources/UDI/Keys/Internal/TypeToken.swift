@@ -7,7 +7,7 @@ struct TypeToken {
   // Marked safe, because every token is made from an identity or from another token's word, and identities are never
   // freed.
 
-  /// The address of the `TypeIdentity`, with the facts and `WantedType.constantFacts` in the lowest four bits, which
+  /// The address of the `TypeIdentity`, with the facts and `WantedType.isForSendable` in the lowest four bits, which
   /// are 0 in the address of any object.
   let word: UInt
 
@@ -50,7 +50,7 @@ struct TypeToken {
 
 extension TypeToken {
   init(_ identity: TypeIdentity, _ type: Any.Type) {
-    var facts = WantedType.constantFacts
+    var facts = WantedType.isForSendable
     if identity.firstType == type { facts |= WantedType.exactFacts }
     if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
     let address = Unretained(identity).address
@@ -72,12 +72,10 @@ struct WantedType {
   /// Whether the lookup asks for a `Sendable` type.
   var reach: UDIReach { bits & Self.isForSendable != 0 ? .anywhere : .mainActor }
 
-  fileprivate static var isForSendable: UInt { 0b100 }
-
   /// Bits of a `TypeToken` from which the bits here are made. `exactFacts` says whether the type is exact, with one bit
-  /// for each reach. `constantFacts` is always set.
+  /// for each reach. `isForSendable` is always set.
   static var exactFacts: UInt { 0b011 }
-  static var constantFacts: UInt { isForSendable }
+  fileprivate static var isForSendable: UInt { 0b100 }
 
   @inline(__always)
   init(_ token: TypeToken, _ reach: UDIReach) { bits = token.word & reach.mask }
