@@ -52,12 +52,8 @@ extension UDIContext {
     // The sequence is read before the lock is taken, because it might be user code.
     let path = Array(path)
     return change { node, _ in
-      var current = node
-      for tag in path {
-        guard let child = current.child(tagged: tag) else { return nil }
-        current = child
-      }
-      return current == node ? self : current.context
+      let found = path.reduce(Optional(node)) { $0?.child(tagged: $1) }
+      return found == node ? self : found?.context
     }
   }
 

@@ -57,14 +57,7 @@ extension UDIContext {
   /// - Complexity: O(log siblings) for each key that has a dependency in the child or below it, on each level whose
   ///   answer changes.
   @discardableResult
-  public func removeChild(_ child: UDIContext) -> Bool {
-    change { node, garbage in
-      let childNode = child.withNode { $0 }
-      guard childNode.parent == node else { return false }
-      node.disown(childNode, &garbage)
-      return true
-    }
-  }
+  public func removeChild(_ child: UDIContext) -> Bool { withNode { child.leaveParent(onlyIf: $0) } }
 
   /// Removes the child that has the given tag, together with everything below it, from this context.
   ///
@@ -86,9 +79,12 @@ extension UDIContext {
   /// - Returns: Whether it had a parent.
   /// - Complexity: As for ``removeChild(_:)``.
   @discardableResult
-  public func removeFromParent() -> Bool {
+  public func removeFromParent() -> Bool { leaveParent() }
+
+  /// - Parameter wanted: The parent from which to remove this context; nil for any.
+  private func leaveParent(onlyIf wanted: Node? = nil) -> Bool {
     change { node, garbage in
-      guard let parent = node.parent else { return false }
+      guard let parent = node.parent, wanted == nil || wanted == parent else { return false }
       parent.disown(node, &garbage)
       return true
     }
