@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The arguments of a call of `bind` or `multiBind`. The struct is not generic, so that the code that uses it is
 /// compiled once for all types.
 ///
@@ -61,7 +59,6 @@ extension UDIOrigin {
   ) {
     checkStaticType(type, Dependency.self, at: "\(site.fileID):\(site.line): ")
     reach.assertIsolation(type)
-    let token = TypeToken.inlined(type)
     guard let form = StoredForm.of(dependency, as: type) else {
       // A precondition would have no message in release builds, and would name this line instead of the caller's.
       fatalError(
@@ -74,7 +71,7 @@ extension UDIOrigin {
     defer { withExtendedLifetime(dependency) {} }
     let isOfObject = if case .object = self { true } else { false }
     let request = BindRequest(
-      form: form, token: token, name: name, site: site, metadata: metadata, isMulti: isMulti && isOfObject,
+      form: form, token: .inlined(type), name: name, site: site, metadata: metadata, isMulti: isMulti && isOfObject,
       reach: reach)
     switch self {
     case .context(let context):

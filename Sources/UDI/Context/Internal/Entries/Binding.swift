@@ -129,21 +129,16 @@ extension Binding {
   ///
   /// - Returns: Whether the list has other bindings.
   func enlist() -> Bool {
-    let address = form.address
-    let me = Unretained(self)
-    let hasOthers: Bool
-    if let found = unsafe Tree.instances.find(address) {
-      hasOthers = true
-      let second = found.element.first
-      nextOfInstance = second
-      second.object.previousOfInstance = me
-      found.element = InstanceChain(key: address, first: me)
-    } else {
-      hasOthers = false
-      unsafe Tree.instances.insert(InstanceChain(key: address, first: me))
-    }
     detailed?.attachment?.read { unsafe $0.bindingsOfOthers.insert(Unretained(self)) }
-    return hasOthers
+    let chain = InstanceChain(key: form.address, first: Unretained(self))
+    guard let found = unsafe Tree.instances.find(chain.key) else {
+      unsafe Tree.instances.insert(chain)
+      return false
+    }
+    nextOfInstance = found.element.first
+    nextOfInstance?.object.previousOfInstance = chain.first
+    found.element = chain
+    return true
   }
 
   /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
