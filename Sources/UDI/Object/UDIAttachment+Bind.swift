@@ -43,9 +43,5 @@ extension UDIAttachment {
   }
 
   /// The bindings by which the object has bound other instances. Called under the tree lock.
-  var otherBindings: [Binding] {
-    var made: [Binding] = []
-    unsafe bindingsOfOthers.forEach { made.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
-    return made
-  }
+  var otherBindings: [Binding] { unsafe bindingsOfOthers.map { unsafe unsafeDowncast($0.object, to: Binding.self) } }
 }

@@ -57,16 +57,13 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   var isEmpty: Bool { count == 0 }
 
   @inline(__always)
-  var count: Int {
-    guard let base = unsafe base else { return 0 }
-    return unsafe Int(Self.header(base).pointee.count)
-  }
+  var count: Int { Int(header.count) }
 
   /// The number of buckets, that is, of elements that the memory has room for.
-  var capacity: Int {
-    guard let base = unsafe base else { return 0 }
-    return unsafe Int(Self.header(base).pointee.capacity)
-  }
+  var capacity: Int { Int(header.capacity) }
+
+  @inline(__always)
+  private var header: Header { unsafe base.map { unsafe Self.header($0).pointee } ?? (count: 0, capacity: 0) }
 
   /// A reference to an element, through which the element can be read and changed. It is valid until the next insertion
   /// or removal.
@@ -97,15 +94,12 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       return nil
     }
     let elements = unsafe Self.elements(base, Int(header.capacity))
-    guard let found = unsafe findHashed(key, base: base, elements: elements, capacity: Int(header.capacity)) else {
-      return nil
-    }
-    return unsafe ElementReference(pointer: found)
+    return unsafe findHashed(key, base: base, elements: elements, capacity: Int(header.capacity))
   }
 
   private func findHashed(
     _ key: Element.Key, base: UnsafeMutableRawPointer, elements: UnsafeMutablePointer<Element>, capacity: Int
-  ) -> UnsafeMutablePointer<Element>? {
+  ) -> ElementReference? {
     let tags = unsafe Self.tags(base)
     let hash = Element.hash(key)
     let tag = Self.tag(hash)
@@ -113,7 +107,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
     while true {
       let found = unsafe tags[index]
       if found == 0 { return nil }
-      if unsafe found == tag && elements[index].key == key { return unsafe elements + index }
+      if unsafe found == tag && elements[index].key == key { return unsafe ElementReference(pointer: elements + index) }
       index = (index + 1) & (capacity - 1)
     }
   }
@@ -132,6 +126,13 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
 
   /// Calls `body` for each element, in no particular order. `body` may change the element, but not its key.
   mutating func changeEach(_ body: (inout Element) -> Void) { unsafe forEachAddress { unsafe body(&$0.pointee) } }
+
+  /// What `transform` returns for each element, in no particular order.
+  func map<Result>(_ transform: (borrowing Element) -> Result) -> [Result] {
+    var results: [Result] = []
+    forEach { results.append(transform($0)) }
+    return results
+  }
 
   private func forEachAddress(_ body: (UnsafeMutablePointer<Element>) -> Void) {
     guard let base = unsafe base else { return }
@@ -169,10 +170,9 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   @discardableResult
   mutating func remove(_ key: Element.Key) -> Element? {
     guard let base = unsafe base, let pointer = unsafe find(key)?.pointer else { return nil }
-    let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
+    let (count, capacity) = (count - 1, capacity)
+    let elements = unsafe Self.elements(base, capacity)
     let removed = unsafe pointer.move()
-    let capacity = capacity
-    let count = count - 1
     unsafe Self.header(base).pointee.count = UInt32(count)
     if capacity <= Self.denseLimit {
       if unsafe pointer != elements + count { unsafe pointer.moveInitialize(from: elements + count, count: 1) }

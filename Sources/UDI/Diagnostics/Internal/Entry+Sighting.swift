@@ -44,9 +44,6 @@ extension Node {
   }
 
   /// The providers of this context, in the order of registration. Call this under the tree lock.
-  @inline(never) var allProviders: [Provider] {
-    var providers: [Provider] = []
-    treeLocked.providers.forEach { providers.append($0.provider) }
-    return providers.inOrder { UInt64($0.serial) }
-  }
+  @inline(never)
+  var allProviders: [Provider] { treeLocked.providers.map { $0.provider }.inOrder { UInt64($0.serial) } }
 }

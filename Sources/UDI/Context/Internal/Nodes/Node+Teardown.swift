@@ -9,7 +9,14 @@ extension Node {
     var content = Content()
     let outermost = Tree.change { garbage -> Unretained<Resolution>? in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
-      if let extras = treeLocked.extras { leaveBehind(extras.activities, &garbage) }
+      // What is still under way must not be the last to hold the extras, with what they have of the user: it would
+      // release them under the lock.
+      if let extras = treeLocked.extras {
+        for activity in extras.activities {
+          garbage.add(activity)
+          activity.leaveContext()
+        }
+      }
       // If the context never had children, no lookup can still get here, because nothing holds the context. In that
       // case, `free` releases the slots without a lock.
       let children = empty(
@@ -26,15 +33,6 @@ extension Node {
     guard let outermost else { return }
     while let next = outermost.read({ $0.orphans?.popLast() }) { _ = consume next }
     outermost.read { $0.orphans = nil }
-  }
-
-  /// Makes sure that what is still under way is not the last to hold the extras, with what they have of the user: it
-  /// would release them under the lock.
-  private func leaveBehind(_ activities: [Activity], _ garbage: inout Garbage) {
-    for activity in activities {
-      garbage.add(activity)
-      activity.leaveContext()
-    }
   }
 
   /// Ends a context that might still be held: removes it from its parent, empties it, and separates its children from
@@ -90,8 +88,7 @@ extension Node {
     swap(&content.providers, &treeLocked.providers)
     if let extras = treeLocked.extras {
       if treeLocked.isWatched { endWatching(isGone: isGone) }
-      var elsewhere: [Binding] = []
-      extras.bindingsElsewhere.forEach { elsewhere.append(unsafe unsafeDowncast($0.object, to: Binding.self)) }
+      let elsewhere = extras.bindingsElsewhere.map { unsafe unsafeDowncast($0.object, to: Binding.self) }
       for binding in elsewhere { binding.withdraw(ifAlive: .withdrawn, &garbage) }
       endOverrides(&garbage)
       if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
@@ -105,9 +102,7 @@ extension Node {
       (treeLocked.firstChild, treeLocked.lastChild) = (nil, nil)
       if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
     }
-    while let closed = treeLocked.extras?.lastClosed {
-      closed.goOn(at: above, past: self)
-    }
+    while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above, past: self) }
     if isReachable {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
