@@ -26,13 +26,8 @@ final class RequiredProperties {
   }
 
   private init(of type: AnyClass) {
-    var all: [Property] = []
-    var next: AnyClass? = type
-    while let type = next {
-      unsafe all += ClassDescription(type)?.requiredProperties ?? []
-      next = _getSuperclass(type)
-    }
-    self.all = all
+    let classes = sequence(first: type, next: _getSuperclass)
+    all = classes.flatMap { unsafe ClassDescription($0)?.requiredProperties ?? [] }
     usableFromOutside = unsafe ClassDescription(type)?.isActor == true ? [] : all
   }
 }
