@@ -27,10 +27,7 @@ final class Scoped<Value: Sendable>: Sendable {
   func with<Result, Failure: Error>(
     _ value: Value, _ operation: () throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    let outcome = ofTask.withValue(value) { () -> Swift.Result<Result, Failure> in
-      do throws(Failure) { return .success(try operation()) } catch { return .failure(error) }
-    }
-    return try outcome.get()
+    try ofTask.withValue(value) { Swift.Result(catching: operation) }.get()
   }
 
   /// Runs an asynchronous operation with a value for its task, and for the tasks that it starts.
