@@ -168,10 +168,8 @@ extension UDIExplanation {
   /// branch was added first.
   package var equallyNear: [Place] {
     // The list of contexts ends with the level of the answer.
-    var places: [Place] = []
-    for context in contexts {
-      guard let finding = context.findings.first(where: isAnswer) else { continue }
-      places.append(Place(fullPath: context.fullPath, finding: finding))
+    let places = contexts.compactMap { context in
+      context.findings.first(where: isAnswer).map { Place(fullPath: context.fullPath, finding: $0) }
     }
     return Array(places.dropFirst())
   }

@@ -89,8 +89,7 @@ extension UDIAttachment {
     noteHolding(!owners.isEmpty && context != nil && !leadsToOwner)
     let old = lock.withLock {
       if let node { unsafe storedSearch = node.shared.search }
-      let old = unsafe attached
-      unsafe attached = leadsToOwner ? nil : context
+      let old = unsafe exchange(&attached, with: leadsToOwner ? nil : context)
       unsafe attachedNode = leadsToOwner ? nil : node
       unsafe attachedWeakly = leadsToOwner ? context : nil
       unsafe isWeak = leadsToOwner

@@ -27,8 +27,7 @@ package final class DependentUses {
     let description = UDIDependent(
       isProvider: provider != nil, typeName: (provider?.key.type ?? objectType.map { .of($0) })?.text ?? "",
       name: provider?.name?.description, fullPath: node?.fullPath ?? [])
-    let address = attachment?.address ?? Unretained(dependent).address
-    return (ObjectIdentifier(dependent), address, node, description)
+    return (ObjectIdentifier(dependent), attachment?.address ?? address, node, description)
   }
 }
 
