@@ -65,14 +65,10 @@ extension UDILinkError: CustomStringConvertible {
   }
 
   /// What is missing and who needs it, in one line.
-  var summary: String {
-    [explanation.decision, demand, explanation.doubt].compactMap(\.self).joined(separator: " ")
-  }
+  var summary: String { [explanation.decision, demand, explanation.doubt].compactMap(\.self).joined(separator: " ") }
 
   /// The summary, the chain and the advice on a single line.
-  var message: String {
-    [summary, way.map { $0 + "." }, advice].compactMap(\.self).joined(separator: " ")
-  }
+  var message: String { [summary, way.map { $0 + "." }, advice].compactMap(\.self).joined(separator: " ") }
 
   /// How many objects and providers are named as needing the dependency, beginning with the nearest.
   private static var namedOneByOne: Int { 4 }

@@ -40,8 +40,7 @@ public struct Followed<Dependency> {
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
   ) {
-    property = FollowedProperty(
-      Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
+    property = FollowedProperty(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.

@@ -55,9 +55,7 @@ extension UDIContext {
   ///
   /// - Parameter asker: The object that called the verb, if an object did.
   @inline(never)
-  func report(
-    _ error: any Error, from entry: Entry, _ request: LookupRequest, for asker: AnyObject? = nil
-  ) {
+  func report(_ error: any Error, from entry: Entry, _ request: LookupRequest, for asker: AnyObject? = nil) {
     let message: String
     switch error {
     case ProviderFailure.nothing, ProviderFailure.returnedNil: return
