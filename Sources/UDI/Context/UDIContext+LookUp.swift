@@ -170,11 +170,9 @@ extension UDIContext {
       }
     }
   }
-}
 
-// MARK: - From an entry to an instance
+  // MARK: - From an entry to an instance
 
-extension UDIContext {
   /// Returns the instance of exactly this entry; nil if the entry has been removed in the meantime. If the instance
   /// cannot be made, reports why.
   func give<Dependency>(_ entry: Entry, _ request: LookupRequest) -> Dependency? {

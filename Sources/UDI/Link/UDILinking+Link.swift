@@ -163,11 +163,9 @@ extension UDILinking {
   /// Unavailable: name the type that is looked up.
   @available(*, unavailable, message: "name the type, as in `link((any Service).self)`")
   public func link<Dependency>(named name: UDIName? = nil, search: UDISearch? = nil) -> Dependency? { nil }
-}
 
-// MARK: - The core of the verbs
+  // MARK: - The core of the verbs
 
-extension UDILinking {
   // Clients should stay small, so a client's module compiles only one call per type. The call passes a pointer to the
   // optional result, and the library writes its answer there. This works because an optional of a class or protocol
   // type has the same layout as the type itself, with a null pointer for nil (Type Layout, "Single-Payload Enums", in
@@ -219,11 +217,9 @@ extension UDILinking {
     // If nothing was found, the call above has thrown, so there is a value.
     return unsafe found.unsafelyUnwrapped
   }
-}
 
-// MARK: - On the main actor, for types that are not Sendable
+  // MARK: - On the main actor, for types that are not Sendable
 
-extension UDILinking {
   /// Does the same as ``link(_:named:search:fresh:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @_alwaysEmitIntoClient @preconcurrency @MainActor
   public func link<Dependency>(

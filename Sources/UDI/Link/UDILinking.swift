@@ -87,11 +87,9 @@ extension UDIOrigin {
   func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
     (try? context(for: "linkAll", isRequired: nil, request))?.lookUpAll(request) ?? []
   }
-}
 
-// MARK: - The context
+  // MARK: - The context
 
-extension UDIOrigin {
   /// The context where the lookup begins: see `UDIAttachment.context(for:isRequired:_:of:)`.
   func context(for verb: String, isRequired: Bool?, _ request: LookupRequest) throws -> UDIContext? {
     switch self {

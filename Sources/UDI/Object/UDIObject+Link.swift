@@ -64,11 +64,9 @@ extension UDIObject {
   ) -> Dependency? {
     lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
-}
 
-// MARK: - On the main actor, for types that are not Sendable
+  // MARK: - On the main actor, for types that are not Sendable
 
-extension UDIObject {
   /// Does the same as ``link(_:named:search:fileID:line:)-(ReferenceWritableKeyPath<Self,Dependency?>,_,_,_,_)`` on the
   /// main actor, for a type that is not `Sendable`.
   @_alwaysEmitIntoClient @preconcurrency @MainActor @discardableResult

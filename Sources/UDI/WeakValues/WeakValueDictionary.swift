@@ -95,11 +95,9 @@ extension WeakValueDictionary {
 
   /// Calls `body` with every entry, including dead ones. `body` must not change the dictionary.
   func forEachEntry(_ body: (WeakEntry) -> Void) { storage?.table.forEach { body($0.entry) } }
-}
 
-// MARK: - Changing
+  // MARK: - Changing
 
-extension WeakValueDictionary {
   /// Stores a value under a key.
   ///
   /// - Parameters:

@@ -40,11 +40,9 @@ extension Node {
 
   /// The root of the tree.
   package var root: Node { andAncestors.reduce(self) { $1 } }
-}
 
-// MARK: - The direction of a lookup. Called under the tree lock or the node's lock
+  // MARK: - The direction of a lookup. Called under the tree lock or the node's lock
 
-extension Node {
   /// The direction of a lookup that begins here: the one that the lookup names or, if it names none, the context's own.
   /// There is one exception: while this thread or task runs a factory (or a completion) that was given this context, a
   /// lookup that names no direction goes up, so that nothing is made from dependencies below.

@@ -114,11 +114,9 @@ extension Node {
     if !content.providers.isEmpty { drop(&content.providers, &garbage) }
     return orphans
   }
-}
 
-// MARK: - Where lookups from closed contexts go on
+  // MARK: - Where lookups from closed contexts go on
 
-extension Node {
   /// If this context is closed or being closed, the path of the outermost context that is, of this one and those where
   /// its lookups go on; otherwise nil. Called under the tree lock.
   var endingPath: [String]? {

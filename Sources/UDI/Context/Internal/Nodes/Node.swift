@@ -189,11 +189,9 @@ extension Node {
   private var sharedMemory: UnsafeMutablePointer<Shared> { unsafe part(at: Self.sharedOffset) }
   private var treeLockedMemory: UnsafeMutablePointer<TreeLocked> { unsafe part(at: Self.treeLockedOffset) }
   private var tagMemory: UnsafeMutablePointer<String> { unsafe part(at: Self.tagOffset) }
-}
 
-// MARK: - What follows from the parts. Used under the tree lock
+  // MARK: - What follows from the parts. Used under the tree lock
 
-extension Node {
   /// The parent in the tree.
   package var parent: Node? { treeLocked.hasLostParent ? nil : shared.parent }
 
