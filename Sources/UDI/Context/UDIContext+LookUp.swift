@@ -141,7 +141,7 @@ extension UDIContext {
       let answer = unsafe node.locate(
         key, as: wanted, search: request.search, mustMake: mustMake, isFresh: request.isFresh, for: dependent,
         into: memory.address, &garbage)
-      if let (watcher, key) = watcher { watcher.noteNeed(key, request.search, from: node, &garbage) }
+      if let (watcher, key) = watcher { watcher.noteNeed(key, request.search, from: node) }
       return answer
     }
   }

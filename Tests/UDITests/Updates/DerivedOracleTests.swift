@@ -13,10 +13,22 @@ final class Leaf: UDIFinalObject, Sendable {
 }
 
 /// What a provider makes of other things. `text` says of what.
-final class MadeOf: Sendable {
+protocol MadeOf: AnyObject, Sendable {
+  var text: String { get }
+}
+
+private final class MadeValue: MadeOf {
   let text: String
   let parts: [any Sendable]
-  init(_ text: String, _ parts: [any Sendable] = []) { (self.text, self.parts) = (text, parts) }
+  init(_ text: String, _ parts: [any Sendable]) { (self.text, self.parts) = (text, parts) }
+}
+
+/// The same under the lifetime `.weak`: the death of any other object is not told before its provider is next asked.
+private final class MadeObject: MadeOf, UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  let text: String
+  let parts: [any Sendable]
+  init(_ text: String, _ parts: [any Sendable]) { (self.text, self.parts) = (text, parts) }
 }
 
 private struct Missing: Error {}
@@ -52,16 +64,16 @@ private struct Missing: Error {}
 
 @MainActor private final class Drawer: @MainActor UDIFinalObject {
   let _attachedContext = UDIAttachment()
-  @Followed(named: "d0") var d0: MadeOf?
-  @Followed(named: "d1") var d1: MadeOf?
-  @Followed(named: "d2") var d2: MadeOf?
-  @Followed(named: "d3") var d3: MadeOf?
+  @Followed(named: "d0") var d0: (any MadeOf)?
+  @Followed(named: "d1") var d1: (any MadeOf)?
+  @Followed(named: "d2") var d2: (any MadeOf)?
+  @Followed(named: "d3") var d3: (any MadeOf)?
   let index: Int
   var drawn: String?
   var draws = 0
   init(_ index: Int) { self.index = index }
   var text: String? { [d0, d1, d2, d3].indices.contains(index) ? value?.text : nil }
-  private var value: MadeOf? {
+  private var value: (any MadeOf)? {
     switch index {
     case 0: d0;
     case 1: d1;
@@ -85,7 +97,7 @@ private struct Missing: Error {}
   var calls = 0
   init(_ index: Int, in context: UDIContext) {
     _attachedContextSet(context)
-    follow(MadeOf.self, named: UDIName("d\(index)")) { caller, made in
+    follow((any MadeOf).self, named: UDIName("d\(index)")) { caller, made in
       caller.last = made?.text
       caller.calls += 1
     }
@@ -126,13 +138,15 @@ private struct Missing: Error {}
     let search = pick([nil, nil, .lineage, .ancestors, .descendants, .local] as [UDISearch?])
     let follower = FollowerOf<String?>()
     if pick([true, false, false]) {
-      follower.follow(context.updates(ofAll: MadeOf.self, search: search)) { found in
+      follower.follow(context.updates(ofAll: (any MadeOf).self, search: search)) { found in
         .some(found.map { "\($0.name.map { "\($0)" } ?? "-"):\($0.dependency.text)" }.joined(separator: " | "))
       }
       posts.append(Post(context: context, index: -1, search: search, follower: follower))
       return
     }
-    follower.follow(context.updates(of: MadeOf.self, named: UDIName("d\(index)"), search: search)) { .some($0?.text) }
+    follower.follow(context.updates(of: (any MadeOf).self, named: UDIName("d\(index)"), search: search)) {
+      .some($0?.text)
+    }
     posts.append(Post(context: context, index: index, search: search, follower: follower))
   }
   private func addDrawer() {
@@ -154,9 +168,9 @@ private struct Missing: Error {}
   func end() async { for post in posts { await post.follower.end() } }
 
   private func fresh(_ context: UDIContext, _ index: Int, _ search: UDISearch?) -> String? {
-    if index >= 0 { return context.link(MadeOf.self, named: UDIName("d\(index)"), search: search)?.text }
+    if index >= 0 { return context.link((any MadeOf).self, named: UDIName("d\(index)"), search: search)?.text }
     // The same with names, as `updates(ofAll:)` gives them.
-    return context.linkAll(MadeOf.self, search: search).map(\.text).joined(separator: " | ")
+    return context.linkAll((any MadeOf).self, search: search).map(\.text).joined(separator: " | ")
   }
 
   private func message(_ consumer: String, _ given: String?, _ wanted: String?) -> String {
@@ -223,7 +237,7 @@ private struct Missing: Error {}
     case 11, 12, 13, 14, 15: return register(in: context)
     case 16:
       let index = pick([0, 1, 2, 3])
-      context.unregister(MadeOf.self, named: UDIName("d\(index)"))
+      context.unregister((any MadeOf).self, named: UDIName("d\(index)"))
       return "unregistered d\(index) in \(context)"
     case 17, 18:
       let child = pick(open)
@@ -311,7 +325,7 @@ private struct Missing: Error {}
       }
     }
     let chosen = needs
-    let make: @Sendable (UDIContext) throws -> MadeOf = { context in
+    let make: @Sendable (UDIContext) throws -> any MadeOf = { context in
       var texts: [String] = []
       var parts: [any Sendable] = []
       func name(_ index: Int) -> UDIName? { index == 0 ? nil : UDIName("l\(index)") }
@@ -326,7 +340,8 @@ private struct Missing: Error {}
           }
         case .made(let index, let isOptional):
           let name = UDIName("d\(index)")
-          let made = isOptional ? context.link(MadeOf.self, named: name) : try context.require(named: name)
+          let made: (any MadeOf)? =
+            isOptional ? context.link((any MadeOf).self, named: name) : try context.require(named: name)
           texts.append(made?.text ?? "nil")
           if let made { parts.append(made) }
         case .all(let search):
@@ -340,10 +355,13 @@ private struct Missing: Error {}
         case .linked(let index): add(context.link(Leaf.self, named: name(index)))
         }
       }
-      return MadeOf("\(label)(\(texts.joined(separator: ", ")))", parts)
+      let text = "\(label)(\(texts.joined(separator: ", ")))"
+      return lifetime == .weak ? MadeObject(text, parts) : MadeValue(text, parts)
     }
     let name = UDIName("d\(index)")
-    context.register(MadeOf.self, named: name, lifetime: lifetime, replaces: true, isolation: nil) { try make($0) }
+    context.register((any MadeOf).self, named: name, lifetime: lifetime, replaces: true, isolation: nil) {
+      try make($0)
+    }
     return "registered \(label) \(lifetime) in \(context): \(chosen)"
   }
 }

@@ -12,10 +12,10 @@ extension Watcher {
   ///   that is not new would have to be asked; or the only provider has left its context before it was asked.
   nonisolated(nonsending) func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> [Found]? {
     func collect() -> ContiguousArray<LoadedEntry> {
-      context.withNode { $0.allDependencies(request, onlyFirst: !findsAll, for: isKeptOnly ? nil : self) }
+      context.withNode { $0.allDependencies(request, onlyFirst: !findsAll) }
     }
     let wanted = WantedType(.of(request.type), request.reach)
-    if !isKeptOnly { (_, failure) = (beginNeeds(), nil) }
+    if !isKeptOnly { (_, failure) = (beginLook(), nil) }
     var rest = isKeptOnly ? collect() : looking(collect)
     var found: [Found] = []
     var known: UInt?
@@ -51,6 +51,7 @@ extension Watcher {
     Tree.change { garbage in
       lastKnownProvider = known.map { unsafe min($0, Tree.providerCount) }
       if !isKeptOnly { dropNeeds(from: needs.count, &garbage) }
+      noteFindings(&garbage)
     }
     return found
   }
@@ -58,11 +59,8 @@ extension Watcher {
   /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
     Tree.change { _ in change = nil }
-    beginNeeds()
-    let found = looking {
-      _ = context?.withNode { $0.allDependencies(request, onlyFirst: true, for: self) }
-      return lookUp()
-    }
+    beginLook()
+    let found = looking(isWhole: true, lookUp)
     begin(with: .wrapping(found))
     return found
   }
@@ -92,17 +90,6 @@ extension Watcher {
       looking { context.report(error, from: provider, request) }
       throw error
     }
-  }
-
-  /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
-  /// and the entries that are added are marked; see `ChangeKind`.
-  ///
-  /// - Parameter isForFactory: Whether the body looks something up on behalf of a factory.
-  func looking<Result>(isForFactory: Bool = false, _ body: () throws -> Result) rethrows -> Result {
-    let thread = currentThread()
-    Tree.change { _ in begin(on: thread) }
-    defer { Tree.change { garbage in end(&garbage) } }
-    return try Resolution.current.object.looking(for: self, isForFactory: isForFactory, body)
   }
 
   /// Whether even a look that makes no instance should ask this provider: if the last look found nothing, if the

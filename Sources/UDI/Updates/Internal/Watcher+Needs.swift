@@ -23,30 +23,47 @@ extension Watcher {
     areLooking ? Resolution.present?.read { unsafe $0.watcher?.object } : nil
   }
 
+  /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
+  /// and the entries that are added are marked; see `ChangeKind`. Do not call this under a lock.
+  ///
+  /// - Parameters:
+  ///   - isForFactory: Whether the body looks something up on behalf of a factory.
+  ///   - isWhole: Whether the body is a whole look.
+  func looking<Result>(
+    isForFactory: Bool = false, isWhole: Bool = false, _ body: () throws -> Result
+  ) rethrows -> Result {
+    let thread = currentThread()
+    Tree.change { _ in
+      looker = thread
+      needs.next = 0
+      Self.looks.add(1, ordering: .relaxed)
+    }
+    defer {
+      Tree.change { garbage in
+        looker = 0
+        Self.looks.subtract(1, ordering: .relaxed)
+        if isWhole { noteFindings(&garbage) }
+      }
+    }
+    return try Resolution.current.object.looking(for: self, isForFactory: isForFactory, body)
+  }
+
   // MARK: - Under the tree lock, unless it says otherwise
 
-  /// Notes that a thread begins with a part of a look.
-  func begin(on thread: UInt) {
-    looker = thread
-    needs.next = 0
-    Self.looks.add(1, ordering: .relaxed)
+  /// Notes what the lookups have found, when a look has ended.
+  func noteFindings(_ garbage: inout Garbage) {
+    for need in needs.all.prefix(needs.count) where need.isPending {
+      need.noteFindings(madeWeakly: madeWeakly, &garbage)
+    }
+    noteFindings(madeWeakly: madeWeakly, &garbage)
   }
 
-  /// Notes that it has ended.
-  func end(_ garbage: inout Garbage) {
-    looker = 0
-    Self.looks.subtract(1, ordering: .relaxed)
-    // If somebody else has changed something, it is not certain that the factories got what is there now.
-    if !makes || needsHaveChanged || change != nil { return }
-    for lookout in needs.all + [self] { lookout.noteMade(&garbage) }
-    makes = false
-  }
-
-  /// Begins the needs of a new look. Do not call this under a lock.
-  func beginNeeds() {
+  /// Begins a new look. Do not call this under a lock.
+  func beginLook() {
     Tree.change { _ in
       needs.count = 0
       madeWeakly = []
+      isPending = true
     }
   }
 
@@ -79,9 +96,7 @@ extension Watcher {
   ///   - search: The direction that the lookup names.
   ///   - node: Where it begins.
   @inline(never)
-  func noteNeed(
-    _ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool = false, from node: Node, _ garbage: inout Garbage
-  ) {
+  func noteNeed(_ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool = false, from node: Node) {
     if isStopped { return }
     var (start, direction) = (node, node.direction(of: search))
     while start.treeLocked.comesFromLook {
@@ -91,18 +106,14 @@ extension Watcher {
     let known = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start)
     let index = known ?? needs.all.count
     if known == nil {
-      needs.all.append(Lookout(key, findsAll: findsAll, for: self, (start, direction)))
+      needs.all.append(Lookout(key, findsAll: findsAll, need: (Unretained(self), start, direction)))
       if findsAll { needs.all[index].countFollower(1) }
     }
     let need = needs.all[index]
     if need.isOutOfDate {
       if need.hasMoved { start.enter(need) }
-      if index < needs.count {
-        // A factory has got something else before.
-        need.forgetFindings()
-      } else {
-        makes = need.noteFindings(madeWeakly: madeWeakly, &garbage) || makes
-      }
+      // If it has been noted in this look, it is compared with what the factory has got then.
+      if index >= needs.count { need.isPending = true }
     }
     meet(index)
   }

@@ -54,8 +54,6 @@ final class Watcher: Lookout, @unchecked Sendable {
   @safe @exclusivity(unchecked) var needs: (all: [Lookout], count: Int, next: Int) = ([], 0, 0)
   /// The ids of the providers that have made in the look what they keep weakly. Guarded by the tree lock.
   var madeWeakly: [UInt] = []
-  /// Whether the look has found something that it has to make, and that is then kept. Guarded by the tree lock.
-  var makes = false
   /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
   var needsHaveChanged = false
   /// Why the last look found nothing, if it says so. It belongs to the one who iterates.

@@ -4,19 +4,15 @@ extension Node {
   /// All live dependencies of the type that a lookup asks for, whatever their names, in search order; those of one
   /// context in the order of registration.
   ///
-  /// - Parameters:
-  ///   - onlyFirst: Whether to return only the dependency that a lookup of one would find, with its name.
-  ///   - watcher: The watcher whose own lookup this is, and which notes what is found; nil for any other.
+  /// - Parameter onlyFirst: Whether to return only the dependency that a lookup of one would find, with its name.
   /// - Returns: The dependencies, the last one first, so that the caller can take them out of the array one by one.
   /// - Complexity: O(contexts that have an entry for a key of the type or lead to one), and O(levels above) if the
   ///   search climbs, whatever else the tree contains. If names are in use with the type, also O(keys
   ///   at this node and at those above it).
-  func allDependencies(
-    _ request: LookupRequest, onlyFirst: Bool = false, for watcher: Watcher? = nil
-  ) -> ContiguousArray<LoadedEntry> {
+  func allDependencies(_ request: LookupRequest, onlyFirst: Bool = false) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
-    let needing = watcher == nil ? Watcher.ofNeeds.map { ($0, request.key) } : nil
+    let watcher = Watcher.ofNeeds.map { ($0, request.key) }
     return Tree.change { garbage in
       let search = direction(of: request.search)
       let keys = onlyFirst ? [token.keyID(named: request.name)] : keyIDs(of: identity, search)
@@ -30,10 +26,7 @@ extension Node {
         }
         if !hasWithdrawn {
           if treeLocked.makings > 0 { for (entry, _) in found { entry.noteHelp() } }
-          watcher?.makes = watcher?.noteFindings(madeWeakly: [], &garbage) == true
-          if let (watcher, key) = needing {
-            watcher.noteNeed(key, request.search, findsAll: true, from: self, &garbage)
-          }
+          if let (watcher, key) = watcher { watcher.noteNeed(key, request.search, findsAll: true, from: self) }
           return found
         }
         // Another entry might have taken the place of a dead one. It might have a different position in the order, so

@@ -56,7 +56,7 @@ extension Provider {
     try context.change { node, garbage in
       let (owner, obstacle) = owner(around: node)
       // Contexts might move to another scope.
-      Watcher.present?.noteNeed(scopeKey, .ancestors, from: node, &garbage)
+      Watcher.present?.noteNeed(scopeKey, .ancestors, from: node)
       if let present = owner?.keeper(of: self) { return present }
       guard let scope = owner, obstacle == nil else { throw ProviderFailure.explained(obstacle ?? .contextGone) }
       // If this is not the scope itself, the tree refers to the scope's context already.
