@@ -8,11 +8,11 @@ extension UDIContext {
   /// For each watcher whose lookup begins in this context, the number of contexts where the watcher is entered.
   var nodeCountsOfWatchers: [Int] {
     let watchers = ownWatchers
-    return Tree.change { _ in watchers.map(\.nodes.count) }
+    return Tree.change { _ in watchers.map { $0.isEntered ? 1 + $0.nodesAbove.count : 0 } }
   }
 
   private var ownWatchers: [Watcher] {
-    change { node, _ in node.allWatchers.filter { $0.nodes.first == node } }
+    change { node, _ in node.allWatchers.filter { $0.start == node } }
   }
 }
 

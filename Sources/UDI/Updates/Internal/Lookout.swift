@@ -5,21 +5,22 @@ class Lookout: @unchecked Sendable {
 
   /// The key that is looked up. It is held here, so that its id cannot be given to another key.
   final let key: KeyIdentity
-  /// The id under which this is entered: that of the key, or the one that stands for all keys of the type.
-  final let id: UInt64
-  /// If this is a need: the watcher whose need it is, which outlives it; the node where it begins, which may be gone by
-  /// now and is only compared; and its direction.
-  final let need: (watcher: Unretained<Watcher>, start: Node, direction: UDISearch)?
-  /// The nodes where this is entered. The lookup begins at the first of them.
-  final var nodes: [Node] = []
+  /// The watcher whose need this is; nil if this is the watcher itself. A watcher outlives its needs.
+  final let watcher: Unretained<Watcher>?
+  /// The node where the lookup begins; nil before a watcher is entered. If this is not entered, the node may be gone.
+  final var start: Node?
+  /// The other nodes where this is entered. An array that contains `start`, too, would take 48 bytes for each need.
+  final var nodesAbove: [Node] = []
   /// What it has found, if it finds all dependencies.
   private final var all: [Finding] = []
   /// What it has found, if it finds one.
-  private final var first = Finding()
+  private final var one = Finding()
   /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
   final let findsAll: Bool
   /// The direction of the lookup: that of the request, or else the context's own search; `lineage` if `looksOnlyUp`.
   final var direction: UDISearch
+  /// Whether this is entered, at `start` and at `nodesAbove`.
+  final var isEntered = false
   /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
   /// `lineage`.
   final var looksOnlyUp = false
@@ -32,18 +33,20 @@ class Lookout: @unchecked Sendable {
   final var hasMoved = true { didSet { isOutOfDate = true } }
 
   init(
-    _ key: KeyIdentity, findsAll: Bool,
-    need: (watcher: Unretained<Watcher>, start: Node, direction: UDISearch)? = nil
+    _ key: KeyIdentity, findsAll: Bool, _ direction: UDISearch = .lineage, from start: Node? = nil,
+    for watcher: Watcher? = nil
   ) {
-    id = findsAll ? key.type.idOfAllKeys : key.id
-    (self.key, self.findsAll, self.need) = (key, findsAll, need)
-    direction = need?.direction ?? .lineage
+    (self.key, self.findsAll, self.direction, self.start) = (key, findsAll, direction, start)
+    self.watcher = watcher.map { Unretained($0) }
   }
+
+  /// The id under which this is entered: that of the key, or the one that stands for all keys of the type.
+  final var id: UInt64 { findsAll ? key.type.idOfAllKeys : key.id }
 
   /// Records a change. Called under the tree lock.
   func notify(of kind: ChangeKind) {
     // What a look changes is no news for what is made of it: otherwise, two consumers might keep each other busy.
-    if isNews(kind), kind == .died || !Tree.isLooking { need?.watcher.read { $0.noteChangeOfNeeds(kind) } }
+    if isNews(kind), kind == .died || !Tree.isLooking { watcher?.read { $0.noteChangeOfNeeds(kind) } }
   }
 
   /// Notes a change, and returns whether the lookup might find something else now. Called under the tree lock.
@@ -59,8 +62,8 @@ class Lookout: @unchecked Sendable {
 
 extension Lookout {
   private final var found: [Finding] {
-    get { findsAll ? all : [first] }
-    set { if findsAll { all = newValue } else { first = newValue[0] } }
+    get { findsAll ? all : [one] }
+    set { if findsAll { all = newValue } else { one = newValue[0] } }
   }
 
   /// Notes what the lookup finds when the look has ended.
@@ -85,7 +88,7 @@ extension Lookout {
   }
 
   private final func findings(_ garbage: inout Garbage) -> [Finding]? {
-    guard let start = nodes.first else { return nil }
+    guard isEntered, let start else { return nil }
     if hasMoved { start.enter(self) }
     if let key = key as? ScopeKey {
       let scope = sequence(first: start) { $0.shared.parent }.first {
@@ -105,20 +108,19 @@ extension Lookout {
 struct Finding {
   /// The id of the provider; for a binding, that of the key, and for a scope, the node's address; 0 for nothing.
   let number: UInt
-  /// The address of the instance; 0 if there was none.
+  /// The address of the instance, if a provider owns it; otherwise 0. What is owned is not replaced without a notice
+  /// (`Lookout.isNews`), and a weak reference would make all its references slower.
   private let address: UInt
-  /// The instance, if it is held weakly: another object could have its address by now. What a provider owns is not
-  /// replaced without a notice (`Lookout.isNews`), and a weak reference would make all its references slower.
+  /// The instance, if nothing owns it: another object could have its address by now.
   private weak var object: AnyObject?
-  private let isOwned: Bool
   /// Whether the instance was there already, or is owned, so that it is missed when it goes. What a look has made, and
   /// holds weakly, is not missed: the look would make it again and again.
   private(set) var wasThere: Bool
 
   /// - Parameter isOwned: Whether a provider owns the instance.
   init(number: UInt = 0, _ object: AnyObject? = nil, isOwned: Bool = false) {
-    (self.number, self.isOwned, self.object) = (number, isOwned, isOwned ? nil : object)
-    address = object.map { Unretained($0).address } ?? 0
+    (self.number, self.object) = (number, isOwned ? nil : object)
+    address = isOwned ? object.map { Unretained($0).address } ?? 0 : 0
     wasThere = object != nil || number == .max
   }
 
@@ -149,9 +151,8 @@ struct Finding {
   /// Whether this stands for the same answer as what is found now. What had to be made, and is not kept, is the same if
   /// the same provider makes it.
   func isSame(as now: Finding) -> Bool {
-    if number != now.number { return false }
-    if now.address == 0 { return !wasThere }
-    // If the object at the address is alive, the garbage holds it, or what keeps it does.
-    return address == now.address && (isOwned || object != nil)
+    if number != now.number || address != now.address { return false }
+    guard address == 0, let present = now.object else { return address != 0 || !wasThere }
+    return object === present
   }
 }

@@ -23,7 +23,8 @@ extension Node {
       watchers.set.insert(Unretained(lookout))
       extras.watchers[lookout.id] = watchers
       node.treeLocked.isWatched = true
-      lookout.nodes.append(node)
+      if lookout.isEntered { lookout.nodesAbove.append(node) } else { lookout.start = node }
+      lookout.isEntered = true
     }
     visitAll(lookout.direction, branch: enter, alone: enter)
   }
@@ -37,7 +38,7 @@ extension Node {
   func notifyWatchers(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
     treeLocked.extras?.watchers[key]?.forEach {
       let getsThere =
-        isBelow ? $0.nodes.first == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
+        isBelow ? $0.start == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
       if getsThere { $0.notify(of: kind) } else if kind == .renewed { $0.forgetFindings() }
     }
   }
@@ -87,23 +88,23 @@ extension Node {
   func endWatching(isGone: Bool = false) {
     let lookouts = allLookouts
     for watcher in lookouts {
-      let endsHere = watcher.nodes.first == self
+      let endsHere = watcher.start == self
       watcher.hasMoved = true
       watcher.notify(of: endsHere && (watcher as? Watcher)?.goesOnAbove == false ? .end : .answer)
-      // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in `nodes`, so the
+      // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in the array, so the
       // fast `removeLast` is usually enough.
       if endsHere {
         watcher.leave()
-      } else if watcher.nodes.last == self {
-        watcher.nodes.removeLast()
+      } else if watcher.nodesAbove.last == self {
+        watcher.nodesAbove.removeLast()
       } else {
-        watcher.nodes.removeAll { $0 == self }
+        watcher.nodesAbove.removeAll { $0 == self }
       }
     }
     treeLocked.extras?.watchers = ObjectTable()
     treeLocked.isWatched = false
     // Lookups from a closed context go on, so needs do, too.
-    if !isGone { for need in lookouts where need.need != nil && need.nodes.isEmpty { enter(need) } }
+    if !isGone { for need in lookouts where need.watcher != nil && !need.isEntered { enter(need) } }
   }
 
   /// The watchers whose own lookups are entered at this node.
@@ -132,10 +133,11 @@ extension Lookout {
   /// - Parameter orThere: Whether to consider that node, too.
   fileprivate final func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
     if findsAll { return false }
-    for node in nodes {
+    guard let start else { return false }
+    for node in [start] + nodesAbove {
       if node == end, !includesEnd { return false }
       if let slot = node.shared.slots.find(key.id) {
-        let looksBelow = direction.looks.below && !looksOnlyUp && node == nodes.first
+        let looksBelow = direction.looks.below && !looksOnlyUp && node == start
         if looksBelow || slot.element.state.depth == 0 { return true }
       }
       if node == end { return false }
@@ -145,12 +147,13 @@ extension Lookout {
 
   /// Removes the lookup from all nodes where it is entered.
   final func leave() {
-    for node in nodes {
+    guard isEntered, let start else { return }
+    for node in [start] + nodesAbove {
       guard let extras = node.treeLocked.extras, let watchers = extras.watchers[id] else { continue }
       watchers.set.remove(Unretained(self))
       if watchers.set.isEmpty { extras.watchers[id] = nil }
       node.treeLocked.isWatched = !extras.watchers.isEmpty
     }
-    nodes = []
+    (isEntered, nodesAbove) = (false, [])
   }
 }

@@ -106,7 +106,7 @@ extension Watcher {
     let known = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start)
     let index = known ?? needs.all.count
     if known == nil {
-      needs.all.append(Lookout(key, findsAll: findsAll, need: (Unretained(self), start, direction)))
+      needs.all.append(Lookout(key, findsAll: findsAll, direction, from: start, for: self))
       if findsAll { needs.all[index].countFollower(1) }
     }
     let need = needs.all[index]
@@ -143,7 +143,7 @@ extension Lookout {
   /// Whether this is the need for a key, or for all of a type, that begins at a node.
   @inline(__always)
   fileprivate final func isLookup(of id: UInt64, _ direction: UDISearch, from node: Node) -> Bool {
-    self.id == id && need?.start == node && need?.direction == direction
+    self.id == id && start == node && self.direction == direction
   }
 
   /// Changes the number of lookups that follow all dependencies of the type. Called under the tree lock.

@@ -47,6 +47,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   let request: LookupRequest
   /// Whether the watching goes on when the context has been closed, as lookups from there go on with what is above.
   let goesOnAbove: Bool
+  /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
+  var needsHaveChanged = false
 
   /// What factories look up in looks. The first `count` needs have been noted in the present look, or in the last one;
   /// the others remain from the look before. The next need is expected at `next`. Guarded by the tree lock.
@@ -54,8 +56,6 @@ final class Watcher: Lookout, @unchecked Sendable {
   @safe @exclusivity(unchecked) var needs: (all: [Lookout], count: Int, next: Int) = ([], 0, 0)
   /// The ids of the providers that have made in the look what they keep weakly. Guarded by the tree lock.
   var madeWeakly: [UInt] = []
-  /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
-  var needsHaveChanged = false
   /// Why the last look found nothing, if it says so. It belongs to the one who iterates.
   var failure: (any Error)?
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.

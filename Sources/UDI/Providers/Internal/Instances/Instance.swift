@@ -40,8 +40,9 @@ struct Instance: @unchecked Sendable {
 
   /// Gives the instance as long as something else holds it.
   var weakly: @Sendable () -> Instance? {
-    let (entry, isBox) = (withExtendedLifetime(object) { WeakEntry(form) }, self.isBox)
-    return { entry.object.map { Instance(object: $0, form: entry.form, isBox: isBox) } }
+    let entry = withExtendedLifetime(object) { WeakEntry(form) }
+    // A closure that captures nothing but an object takes no memory of its own.
+    return { entry.object.map { Instance(object: $0, form: entry.form, isBox: $0 is AnyBox) } }
   }
 
   /// Wraps the words of an optional whose type `holdsReferences`; nil if the optional is nil.
