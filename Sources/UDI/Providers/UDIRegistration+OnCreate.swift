@@ -56,8 +56,7 @@ extension UDIRegistration {
       fatalError("`metadata` was called on a binding, \(entry.key.description). `bind` takes metadata itself.")
     }
     // The old value is released after the lock.
-    var old: (any Sendable)? = value
-    Tree.change { _ in swap(&provider.ensureExtras().metadata, &old) }
+    _ = Tree.change { _ in exchange(&provider.ensureExtras().metadata, with: value) }
     return self
   }
 

@@ -176,8 +176,7 @@ final class ClosingRun: @unchecked Sendable {
   @inline(never)
   private func waitForOthers(_ part: Closing) async {
     // The run may be the last to hold a user's object, for example through a creation. It is released here.
-    var underWay: [(activity: Activity, number: UInt64)] = []
-    Tree.change { _ in swap(&underWay, &part.underWay) }
+    let underWay = Tree.change { _ in exchange(&part.underWay, with: []) }
     for (activity, number) in underWay {
       activity.raisePriority()
       let hasEnded = await wait(part, for: activity, number)
@@ -212,10 +211,9 @@ final class ClosingRun: @unchecked Sendable {
     var steps = steps(of: part)
     while let step = steps.popLast() { await take(step, part, path) }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
-    var closed: [Provider] = []
-    Tree.change { _ in
-      swap(&closed, &part.toClose)
-      for provider in closed { provider.closer?.isClosing = false }
+    _ = Tree.change { _ in
+      for provider in part.toClose { provider.closer?.isClosing = false }
+      return exchange(&part.toClose, with: [])
     }
   }
 

@@ -22,9 +22,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 
   deinit {
     guard belongsToMainActor else { return }
-    var last: [any Hashable] = []
-    unsafe swap(&last, &values)
-    releaseOnMainActor(consume last as Any)
+    releaseOnMainActor(unsafe exchange(&values, with: []))
   }
 
   @usableFromInline

@@ -196,9 +196,8 @@ class Activity: @unchecked Sendable {
   /// Removes a waiter. It may be the last to hold its call, so it is released after the lock has been released.
   private final func remove(_ number: UInt64) -> Waiting? {
     Tree.change { _ in
-      guard let removed = unsafe waiting[number] else { return nil }
-      unsafe waiting[number] = nil
-      if !removed.isActivity { wantedBy -= 1 }
+      let removed = unsafe exchange(&waiting[number], with: nil)
+      if removed?.isActivity == false { wantedBy -= 1 }
       return removed
     }
   }

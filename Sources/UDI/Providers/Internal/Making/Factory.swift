@@ -174,8 +174,7 @@ final class Factory: Provider, @unchecked Sendable {
   private func attach(
     _ object: AnyObject, to context: UDIContext, isOwned: Bool, on thread: Unretained<Resolution>
   ) -> UDIAttachment? {
-    let outer = unsafe thread.object.attachingFrame
-    unsafe thread.object.attachingFrame = thread.object.frames.count
+    let outer = unsafe exchange(&thread.object.attachingFrame, with: thread.object.frames.count)
     defer { unsafe thread.object.attachingFrame = outer }
     return attach(object, to: context, isOwned: isOwned)
   }
@@ -280,8 +279,7 @@ final class Factory: Provider, @unchecked Sendable {
     try Task.checkCancellation()
     // The thread remembers the actor meanwhile, so that factories of that actor may run.
     let thread = Resolution.current.object
-    let outer = thread.actor
-    thread.actor = actor
+    let outer = exchange(&thread.actor, with: actor)
     defer { thread.actor = outer }
     return try take(demand, prepared)
   }

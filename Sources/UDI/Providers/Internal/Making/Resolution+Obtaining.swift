@@ -17,10 +17,9 @@ extension Resolution {
     // The values are swapped, and released at the end, because a release might run user code.
     var call: ObtainedCall? = unsafe (demand, Unretained(provider), parameters, frames.count)
     var graph: Graph? = demand.graph
-    let outer = unsafe isForObtain
+    let outer = unsafe exchange(&isForObtain, with: true)
     unsafe swap(&call, &obtaining)
     unsafe swap(&graph, &self.graph)
-    unsafe isForObtain = true
     defer {
       unsafe isForObtain = outer
       unsafe swap(&call, &obtaining)

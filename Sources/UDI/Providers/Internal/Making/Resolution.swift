@@ -110,8 +110,7 @@ final class Resolution {
 
   /// Runs a body as part of a look or, if `isLooking` is false, as something that is not part of one.
   func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
-    let outer = unsafe self.isLooking
-    unsafe self.isLooking = isLooking
+    let outer = unsafe exchange(&self.isLooking, with: isLooking)
     defer { unsafe self.isLooking = outer }
     return try body()
   }
@@ -296,8 +295,7 @@ extension Resolution {
   ///
   /// - Parameter called: The completions that were called are added to these, for the caller to release.
   private func complete(_ called: inout [Completion]) {
-    var batch: [Completion] = []
-    unsafe swap(&batch, &completions)
+    let batch = unsafe exchange(&completions, with: [])
     called += batch
     for completion in batch {
       let arguments = completion.arguments?.arguments
