@@ -179,7 +179,7 @@ extension UDIContext {
     var found: Dependency?
     do {
       _ = try unsafe withUnsafeMutablePointer(to: &found) {
-        try unsafe takeInstance(of: entry, request, with: nil, into: InstanceMemory($0))
+        try unsafe takeInstance(of: entry, request, with: nil, into: InstanceMemory(address: $0))
       }
     } catch { report(error, from: entry, request) }
     return found

@@ -92,7 +92,7 @@ final class PropertyLink {
     func fill<Dependency>(_ type: Dependency.Type) {
       var found: Dependency?
       unsafe withUnsafeMutablePointer(to: &found) {
-        let (memory, now) = unsafe (InstanceMemory($0), attachment.stamp)
+        let (memory, now) = unsafe (InstanceMemory(address: $0), attachment.stamp)
         if write(now, to: memory) { return }
         do {
           try look(attachment, for: owner, into: memory)

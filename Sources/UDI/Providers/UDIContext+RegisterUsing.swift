@@ -210,7 +210,7 @@ extension Optional: AnyOptional {
     defer { thread.read { unsafe $0.optionalLookups -= 1 } }
     do {
       try unsafe withUnsafeMutablePointer(to: &found) {
-        let memory = unsafe InstanceMemory($0)
+        let memory = unsafe InstanceMemory(address: $0)
         try context.complete(context.attempt(request, into: memory), request, reports: false, into: memory)
       }
     } catch ProviderFailure.nothing, ProviderFailure.returnedNil {

@@ -157,8 +157,3 @@ struct InstanceMemory {
     return _openExistential(type, do: cast)
   }
 }
-
-extension InstanceMemory {
-  @unsafe
-  init<Dependency>(_ optional: UnsafeMutablePointer<Dependency?>) { unsafe address = UnsafeMutableRawPointer(optional) }
-}

@@ -90,7 +90,7 @@ struct Demand: Sendable {
     func look<Dependency>(for type: Dependency.Type) throws -> (Instance?, Provider?) {
       var found: Dependency?
       return try unsafe withUnsafeMutablePointer(to: &found) {
-        let memory = unsafe InstanceMemory($0)
+        let memory = unsafe InstanceMemory(address: $0)
         let given = arguments?.arguments
         var answer =
           given == nil ? context.attempt(request, into: memory) : context.attemptToMake(request, into: memory)
