@@ -36,8 +36,6 @@ class Creation: Activity, @unchecked Sendable {
   fileprivate(set) final var isInFactory = false
   /// The node whose lookups are recorded while the factory runs: see `noteFactory`.
   private var recordedNode: Node?
-  /// In a look, how many needs had been noted before.
-  private var needCount = 0
 
   /// - Parameter thread: The calling thread, if it makes the instance.
   init(on thread: Unretained<Resolution>?) { self.thread = thread }
@@ -79,15 +77,6 @@ class Creation: Activity, @unchecked Sendable {
     node.treeLocked.makings += 1
     node.recordLookups()
   }
-
-  /// Notes how many needs there are, because the instance is made in a look.
-  @inline(never)
-  final func noteNeeds() { needCount = Watcher.present?.notedNeeds ?? 0 }
-
-  /// If a context owns the instance that has been made, forgets what its factory has looked up: the instance is found
-  /// as it is kept. What a factory has looked up that failed remains a need.
-  @inline(never)
-  final func forgetNeeds() { if provider?.read(\.owns) == true { Watcher.present?.forgetNeeds(after: needCount) } }
 
   /// Notes that the factory has ended, or will not run. Do not call this under a lock.
   final func noteEndOfFactory() {

@@ -168,14 +168,14 @@ extension Resolution {
       unsafe isLooking = wasLooking
       unsafe swap(&graph, &other)
     }
-    let isForLook = unsafe watcher != nil
-    if isForLook {
-      creation.noteNeeds()
-      // What is made only once is not part of a look.
-      if unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
-    }
+    let needs = unsafe watcher?.object.notedNeeds
+    let isOwned = needs != nil && creation.provider?.read(\.owns) == true
+    // What is made only once is not part of a look.
+    if needs != nil, unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
     let made = try make()
-    if isForLook { creation.forgetNeeds() }
+    // If a context owns the instance, what its factory has looked up is forgotten: the instance is found as it is kept.
+    // What a factory has looked up that failed remains a need.
+    if let needs, isOwned { unsafe watcher?.object.forgetNeeds(after: needs) }
     return made
   }
 
