@@ -113,10 +113,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       creation = Tree.change { _ in keeper.creation }
     }
     let resolution = Resolution.current
-    let error = owner(asking: context).flatMap { owner in
-      resolution.read { $0.errorInsteadOfCall(of: self, for: owner) }
-    }
-    if let error { throw error }
+    if let owner = owner(asking: context) { try resolution.read { try $0.checkWarmUp(calling: self, for: owner) } }
     let providers = resolution.read { $0.runningProviders }
     let asker = Activity.Waiter.task(.current, through: providers.map(\.key))
     if let cycle = Tree.change({ _ in creation?.circle(through: asker) }) { throw ProviderFailure.cycle(cycle) }

@@ -112,11 +112,7 @@ final class Factory: Provider, @unchecked Sendable {
   ) throws -> Instance {
     // Step 2.
     do {
-      if thread.read({ unsafe $0.isForObtain }),
-        let error = thread.read({ $0.errorInsteadOfCall(of: self, for: context) })
-      {
-        throw error
-      }
+      if thread.read({ unsafe $0.isForObtain }) { try thread.read { try $0.checkWarmUp(calling: self, for: context) } }
       if !mayRunHere {
         thread.read { $0.noteMissOnlyHere() }
         throw ProviderFailure.isolatedElsewhere(isolation)

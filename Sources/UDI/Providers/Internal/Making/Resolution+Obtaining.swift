@@ -65,11 +65,12 @@ extension Resolution {
 
   // MARK: - Warm-ups
 
-  /// The error with which a factory that is about to be called need not be called: the warm-up that this is a part of
-  /// has been cancelled, or the factory has failed in it before. Nil if it has to be called.
+  /// Throws an error if a factory that is about to be called need not be called: the warm-up that this is a part of has
+  /// been cancelled, or the factory has failed in it before.
   @inline(never)
-  func errorInsteadOfCall(of provider: Provider, for context: UDIContext) -> (any Error)? {
-    guard let warmUp = unsafe obtaining?.demand.warmUp else { return nil }
-    return Task.isCancelled ? CancellationError() : warmUp.failure(of: provider, for: context)
+  func checkWarmUp(calling provider: Provider, for context: UDIContext) throws {
+    guard let warmUp = unsafe obtaining?.demand.warmUp else { return }
+    try Task.checkCancellation()
+    if let error = warmUp.failure(of: provider, for: context) { throw error }
   }
 }
