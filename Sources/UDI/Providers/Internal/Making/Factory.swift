@@ -146,14 +146,9 @@ final class Factory: Provider, @unchecked Sendable {
         : attach(instance.object, to: context, isOwned: creation != nil && sharing != .weak, on: thread)
       if hasFailed { forgetFailure() }
       // Step 5.
-      let completes: Bool
-      if let creation {
-        completes = keeper.keep(instance, of: creation, by: self)
-      } else {
-        // What `provide` was given is the same object each time.
-        completes = hasCompletion && !isOfProvided
-        if sharing == .graph, !isFresh { thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) } }
-      }
+      if sharing == .graph, !isFresh { thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) } }
+      // What `provide` was given is the same object each time.
+      let completes = creation.map { keeper.keep(instance, of: $0, by: self) } ?? (hasCompletion && !isOfProvided)
       if completes || needs != nil || creation != nil && runsInstances {
         thread.read {
           $0.atEnd(completes: completes, instance, needs, of: self, in: keeper.provider, for: context, with: arguments)
