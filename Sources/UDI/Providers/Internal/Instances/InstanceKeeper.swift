@@ -61,20 +61,14 @@ extension InstanceKeeper {
       if let creation = creation ?? custom?.storing { return .wait(creation, try creation.enter(waiter)) }
       if isPreparing, let other = self.preparation { return .wait(other, try other.enter(waiter)) }
       if let path = node.endingPath { throw ProviderFailure.closed(path) }
-      var owner: UDIContext?
-      if servesAllLookups, !context.withNode({ $0 == node }) {
-        guard let other = node.context else { return .gone }
-        owner = other
-      }
+      let isElsewhere = servesAllLookups && !context.withNode { $0 == node }
+      let owner = isElsewhere ? node.context : nil
+      if isElsewhere, owner == nil { return .gone }
       // A leak audit has to know this context. If the context has no parent, the audit might not know it yet (see
       // `Node.loseParent`).
       if AuditNotice.isOn, servesAllLookups { node.remember(owner ?? context) }
-      let new: Creation
-      if let thread {
-        new = thread.read { unsafe $0.spareCreation.take() } ?? Creation(on: thread)
-      } else {
-        new = AsyncCreation(on: nil)
-      }
+      let spare = thread?.read { unsafe $0.spareCreation.take() }
+      let new: Creation = spare ?? thread.map { Creation(on: $0) } ?? AsyncCreation(on: nil)
       new.begin(self, for: owner)
       if notesHelp, servesAllLookups { new.noteFactory(in: node) }
       if isPreparing { self.preparation = new } else { creation = new }
