@@ -277,22 +277,19 @@ extension ClosingRun {
   /// What has to be done in one context, in the reverse of the order `inOrderOfMaking`. Nothing new is made there any
   /// more, so the list is complete.
   private func steps(of part: Closing) -> [Step] {
-    var steps: [Step] = []
     Tree.change { _ in
-      for provider in Self.inOrderOfMaking(part.toClose) {
-        guard let closer = provider.closer else { continue }
+      Self.inOrderOfMaking(part.toClose).flatMap { provider -> [Step] in
+        guard let closer = provider.closer else { return [] }
         // The caches by the addresses of the instances that they keep.
         var keepers = ObjectTable<InstanceCache>()
         for cache in provider.caches?.all ?? [] {
           if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
         }
-        for unclosed in closer.unclosed {
-          let cache = keepers[UInt64(Unretained(unclosed.instance.value.object).address)]
-          steps.append((provider, closer, unclosed, cache))
+        return closer.unclosed.map {
+          (provider, closer, $0, keepers[UInt64(Unretained($0.instance.value.object).address)])
         }
       }
     }
-    return steps
   }
 
   /// Puts the providers of one context into the order in which they would make their instances if everything were made

@@ -66,15 +66,14 @@ final class WarmUp: @unchecked Sendable {
 
   private func failures(of items: [Item], _ errors: [(any Error)?]) -> [UDIFailure] {
     let failed = Tree.change { _ in self.factoryErrors }
-    var failures: [UDIFailure] = []
-    for (index, (demand, provider)) in items.enumerated() {
-      guard let error = errors[index] else { continue }
+    return zip(items, errors).compactMap { item, error in
+      guard let error else { return nil }
+      let (demand, provider) = item
       var failure = UDIFailure(demand.request.key, path: demand.context.fullPath, error: error)
       failure.number =
         failed.firstIndex { $0.provider == provider?.id && $0.context === demand.context } ?? failed.count
-      failures.append(failure)
+      return failure
     }
-    return failures
   }
 
   // MARK: - What a factory has failed with
