@@ -94,12 +94,9 @@ extension UDIContext {
 
   /// The providers, here and above, whose instances this context owns under the lifetime `.scope`.
   package var providersOfScope: [Provider] {
-    var (found, next): ([Provider], UDIContext?) = ([], isScope ? self : nil)
-    while let context = next {
-      found += context.providers.filter { $0.sharing == .scope && $0.owner(asking: self) === self }
-      next = context.parent
-    }
-    return found
+    if !isScope { return [] }
+    let all = sequence(first: self, next: \.parent).flatMap(\.providers)
+    return all.filter { $0.sharing == .scope && $0.owner(asking: self) === self }
   }
 
   /// Makes an instance with each provider of this context and of the contexts below it that takes no arguments.

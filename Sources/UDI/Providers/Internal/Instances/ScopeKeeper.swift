@@ -75,8 +75,7 @@ extension Provider {
   /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
   /// - Complexity: O(depth).
   package final func owner(around first: Node) -> (scope: Node?, obstacle: UDIExplanation.Cause?) {
-    var next: Node? = first
-    while let scope = next {
+    for scope in sequence(first: first, next: { $0.shared.parent }) {
       let isOwner = scope.treeLocked.isScope && (scopeKind == nil || scopeKind == scope.scopeKind)
       if isOwner, let above = node?.parent, above.andAncestors.contains(scope) {
         return (nil, .scopeIsAbove(scopePath: scope.fullPath))
@@ -85,7 +84,6 @@ extension Provider {
       // What a closed scope had is not made anew for an outer one.
       let isPast = scope.isEnding && scope.past.contains { $0.scopeKind.map { scopeKind ?? $0 == $0 } == true }
       if isOwner || isPast { return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? [])) }
-      next = scope.shared.parent
     }
     return (nil, .noScope(kind: scopeKind, present: first.andAncestors.compactMap(\.scopeKind).reversed()))
   }

@@ -100,12 +100,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The keys along the chain of askers, from the given call (or from the outermost one, if nil) to this one. Call this
   /// under the tree lock.
   private func keys(from first: AsyncCall?) -> [KeyIdentity] {
-    var keys: [KeyIdentity] = []
-    for call in chain {
-      if let key = call.provider?.key { keys.insert(key, at: 0) }
-      if call === first { break }
-    }
-    return keys
+    sequence(first: self) { $0 === first ? nil : $0.asker }.compactMap { $0.provider?.key }.reversed()
   }
 
   /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been none.
