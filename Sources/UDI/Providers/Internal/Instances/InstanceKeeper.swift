@@ -211,7 +211,12 @@ extension Provider {
   // Consuming, because the result refers to the provider.
   final consuming func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
-    let (caches, first) = Tree.change { _ in (ensureCaches(), self.caches?.first(arguments)) }
+    let (caches, first) = Tree.change { _ in
+      let extras = ensureExtras()
+      let caches = extras.caches ?? InstanceCaches()
+      extras.caches = caches
+      return (caches, caches.first(arguments))
+    }
     // Usually there is no other cache with the same hash.
     if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
     let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)

@@ -320,14 +320,6 @@ extension Provider {
   /// The caches for instances that are made with arguments, or that a user's storage keeps.
   final var caches: InstanceCaches? { extras?.caches }
 
-  /// Returns the caches, after making the list of them if there is none.
-  final func ensureCaches() -> InstanceCaches {
-    let extras = ensureExtras()
-    let caches = extras.caches ?? InstanceCaches()
-    extras.caches = caches
-    return caches
-  }
-
   /// The aliases under which lookups find the provider's instances, too.
   final var aliases: [Alias] { extras?.aliases ?? [] }
 
