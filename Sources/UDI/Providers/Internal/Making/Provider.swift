@@ -124,7 +124,7 @@ package class Provider: Entry, @unchecked Sendable {
     super.init(
       .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
       at: original.site)
-    if original.hasCloser { setCloser(original.closer?.forAnotherProvider) }
+    if original.hasCloser, let closer = original.closer { setCloser(closer.forAnotherProvider) }
   }
 
   /// The instance that the provider keeps by itself, and not in a cache; nil if it keeps none, or if it has been
@@ -327,8 +327,7 @@ extension Provider {
   package final var closer: Closer? { extras?.closer }
 
   /// Sets the closer. No lock is needed before the provider enters a context.
-  final func setCloser(_ closer: Closer?) {
-    guard let closer else { return }
+  final func setCloser(_ closer: Closer) {
     ensureExtras().closer = closer
     hasCloser = true
     if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
