@@ -133,8 +133,7 @@ extension FactoryFunction {
         if let obtained { return UDI.parameter(type, obtained[position - 1]) }
         return try context.parameter(type, at: position, reach)
       }
-      let first = try next(First.self)
-      return try make(first, repeat try next((each More).self))
+      return try make(next(First.self), repeat try next((each More).self))
     }
     reachOfParameters = reach
   }

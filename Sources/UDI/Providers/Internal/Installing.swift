@@ -17,9 +17,8 @@ final class InstalledModule: @unchecked Sendable {
 
   init(_ module: any UDIModule, _ reach: UDIReach) {
     func size<Module>(of: Module) -> Int { MemoryLayout<Module>.size }
-    let type = Swift.type(of: module as Any)
-    moduleType = type
-    isInstance = type is AnyClass
+    moduleType = type(of: module as Any)
+    isInstance = moduleType is AnyClass
     instance = isInstance ? module as AnyObject : nil
     let comparable = isInstance ? nil : module as? any Hashable
     value = comparable.map { ActorOwned(AnyHashable($0), by: reach == .mainActor ? MainActor.shared : nil) }
@@ -55,8 +54,7 @@ extension UDIContext {
     change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
     var others: [InstalledModule] = []
-    while let present = begin(new, beside: others, on: thread) {
-      if present === new { break }
+    while let present = begin(new, beside: others, on: thread), present !== new {
       others.append(present)
       guard present.isSame(as: new) else { continue }
       // A thread that is woken before the end, to look for a circle again (`Activity.circle`), goes on waiting.

@@ -62,9 +62,7 @@ final class InstanceCache: @unchecked Sendable {
 
   /// Whether an instance is being made or stored, or is kept in `kept`. Does not look into a user's storage.
   func isInUse(_ garbage: inout Garbage) -> Bool {
-    if !isAtRest { return true }
-    guard let kept else { return false }
-    return garbage.held(kept.instance?.object, kept.reach) != nil
+    !isAtRest || garbage.held(kept?.instance?.object, kept?.reach ?? .anywhere) != nil
   }
 }
 

@@ -170,8 +170,7 @@ class Activity: @unchecked Sendable {
   nonisolated(nonsending) final func wait(_ number: UInt64) async -> Bool {
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
-        if hasEnded { return false }
-        guard let own = unsafe waiting[number], !own.looksAgain else { return false }
+        guard !hasEnded, let own = unsafe waiting[number], !own.looksAgain else { return false }
         own.continuation = continuation
         return true
       }

@@ -8,9 +8,7 @@ extension Provider {
   final func attach(_ object: AnyObject, to context: UDIContext, isOwned: Bool) -> UDIAttachment? {
     guard let member = member(object, for: context) else { return nil }
     let attachment = member._attachedContext
-    let isNew = Tree.change { garbage in
-      attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &garbage)
-    }
+    let isNew = Tree.change { attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &$0) }
     guard isNew else { return nil }
     member.didAttachContext()
     return attachment.needs(of: object).isEmpty ? nil : attachment

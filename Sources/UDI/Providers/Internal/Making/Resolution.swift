@@ -326,9 +326,7 @@ extension Resolution {
 
   @inline(never)
   private func isHanded(_ node: Node) -> Bool {
-    unsafe (0..<frames.count).contains { index in
-      unsafe frames[index].context.read { $0.withNode { $0 == node } }
-    }
+    unsafe frames.contains { $0.context.read { $0.withNode { $0 == node } } }
   }
 
   /// The provider of the innermost frame; nil if there are no frames.
@@ -371,12 +369,10 @@ extension Resolution {
   }()
 
   /// The calling thread's resolution, which lives as long as the thread.
+  @inline(__always)
   static var current: Unretained<Resolution> {
-    @inline(__always)
-    get {
-      guard let stored = unsafe pthread_getspecific(key) else { return make() }
-      return unsafe Unretained(address: UInt(bitPattern: stored))
-    }
+    guard let stored = unsafe pthread_getspecific(key) else { return make() }
+    return unsafe Unretained(address: UInt(bitPattern: stored))
   }
 
   /// The calling thread's resolution, or nil if the thread has none yet.
