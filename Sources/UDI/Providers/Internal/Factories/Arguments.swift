@@ -118,19 +118,14 @@ struct ArgumentPack<each Argument>: AnyArgumentPack {
 
   @usableFromInline
   init(casting values: [Any]) throws {
+    var mismatch: ProviderFailure { .arguments(wanted: Self.types, given: values.map { type(of: $0) }) }
+    guard values.count == Self.types.count else { throw mismatch }
     var rest = values[...]
     func next<Next>(_ type: Next.Type) throws -> Next {
-      // `popFirst` returns an optional, which is unwrapped before the cast. Otherwise a factory that takes an `Any`
-      // would get the optional itself.
-      guard let next = rest.popFirst(), let argument = next as? Next else { throw Self.mismatch(values) }
+      guard let argument = rest.removeFirst() as? Next else { throw mismatch }
       return argument
     }
-    guard values.count == Self.types.count else { throw Self.mismatch(values) }
     self.init(repeat try next((each Argument).self))
-  }
-
-  private static func mismatch(_ values: [Any]) -> any Error {
-    ProviderFailure.arguments(wanted: types, given: values.map { type(of: $0) })
   }
 
   @usableFromInline static var types: [Any.Type] {
