@@ -87,12 +87,9 @@ final class ClosingRun: @unchecked Sendable {
 
   /// What has failed in a part or below it. Somebody gets it now.
   func takeFailures(of outer: Closing) -> [UDIFailure] {
-    var taken: [UDIFailure] = []
-    for index in failures.indices where isPart(failures[index].part, below: outer) {
-      failures[index].isTold = true
-      taken.append(failures[index].failure)
-    }
-    return taken
+    let taken = failures.indices.filter { isPart(failures[$0].part, below: outer) }
+    for index in taken { failures[index].isTold = true }
+    return taken.map { failures[$0].failure }
   }
 
   // MARK: - The task
