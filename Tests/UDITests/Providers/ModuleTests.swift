@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import TreeModel
 
@@ -323,6 +324,46 @@ import TreeModel
       #expect(context.registrations(of: (any Alpha).self).count == 2)
       modules[0].other.withLock { $0 = nil }
     }
+  }
+
+  struct Part: Sendable { init(beta: (any Beta)?) {} }
+
+  /// A thread that needs the module for an optional parameter gives way when what installs the module waits for that
+  /// thread. Others that wait for the module go on waiting.
+  @Test(.unlessItHangs) func whoWaitsForAModuleGoesOnWaitingWhenAnotherThreadGivesWay() {
+    let (began, waits, isAwake) = (
+      DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+    )
+    let hasReturned = Locked(false)
+    let module = Setting { context in
+      for _ in 1...2 { began.signal() }
+      for _ in 1...2 { waits.wait() }
+      #expect(context.link(Part.self) != nil)
+      isAwake.wait()
+      #expect(!hasReturned.withLock { $0 })
+    }
+    context.register(lifetime: .context, using: Part.init(beta:))
+    context.register((any Beta).self, isolation: nil) { context in
+      context.install(module)
+      return Made()
+    }
+    onThreads(3) { number in
+      if number == 0 { return context.install(module) }
+      began.wait()
+      let count = Tally()
+      let hook = { @Sendable (point: Schedule.Point) in
+        if point != .waits { return }
+        count.add()
+        (count.count == 1 ? waits : isAwake).signal()
+      }
+      Schedule.$hook.withValue(hook) {
+        if number == 1 { return _ = context.link(Part.self) }
+        context.install(module)
+        hasReturned.withLock { $0 = true }
+        isAwake.signal()
+      }
+    }
+    #expect(hasReturned.withLock { $0 })
   }
 
   // MARK: On the main actor

@@ -1,3 +1,4 @@
+import Dispatch
 import Observation
 import Testing
 
@@ -29,6 +30,7 @@ private struct Greeting: Sendable {
 @MainActor struct DerivedTests {
   let root = UDIContext(tag: "root")
   let makings = Tally()
+  let calls = Tally()
 
   private func texts<Made: Sendable>(
     of type: Made.Type, named name: UDIName? = nil, from context: UDIContext? = nil, _ text: KeyPath<Made, String>
@@ -305,6 +307,47 @@ private struct Greeting: Sendable {
     #expect(seen.count == 2 && !seen.contains("1") && !seen.contains(nil))
     root.bind(Plain(), as: (any Service).self)
     #expect(await settle([root]) && makings.count == count)
+  }
+
+  @Test("The death of a weak instance that is no UDIObject is told when its provider is next asked")
+  func weakWithoutAttachment() async {
+    register(nil, .weak) { [makings] _ in "\(makings.count)" }
+    var held: Made? = root.link(Made.self)
+    let label = labels()
+    await expect(label, ["0"])
+    withExtendedLifetime(held) {}
+    held = nil
+    await expect(label, [])
+    held = root.link(Made.self)
+    await expect(label, ["1"])
+    withExtendedLifetime(held) {}
+  }
+
+  @Test("Who has waited for a making that failed on another thread tries itself, and so knows what is needed")
+  func sharedFailure() async {
+    let (begins, ends) = (Latch(), DispatchSemaphore(value: 0))
+    registerWaiting(begins, ends)
+    let root = root
+    async let other: Void = onOwnThread { #expect(root.link(Made.self) == nil) }
+    await begins.wait()
+    let label = Schedule.$hook.withValue({ if $0 == .waits { ends.signal() } }) { labels() }
+    await expect(label, [nil])
+    await other
+    #expect(calls.count == 2)
+    logIn("Ann")
+    await expect(label, ["Ann"])
+  }
+
+  /// Registers something that belongs to no actor, and whose first making waits.
+  private nonisolated func registerWaiting(_ begins: Latch, _ ends: DispatchSemaphore) {
+    root.register(Made.self, lifetime: .context) { [calls] context in
+      calls.add()
+      if calls.count == 1 {
+        begins.arrive()
+        ends.wait()
+      }
+      return Made(try context.require(Session.self).user)
+    }
   }
 
   // MARK: - Nobody keeps busy
