@@ -82,9 +82,7 @@ public final class UDIContext: Sendable {
     set {
       change { node, _ in
         node.lock.withLock { node.shared.search = newValue }
-        for watcher in node.allWatchers where watcher.start == node && watcher.request.search == nil {
-          watcher.notify(of: .answer)
-        }
+        node.notifyWatchersOfSearch()
       }
     }
   }

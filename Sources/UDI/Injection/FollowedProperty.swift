@@ -59,7 +59,11 @@ final class FollowedProperty: @unchecked Sendable {
   private func observe<Dependency>(
     from context: UDIContext?, for attachment: UDIAttachment? = nil, since stamp: UInt = 0, _ lookUp: () -> Dependency?
   ) -> Dependency? {
-    if let present = Tree.change({ _ in watcher }) { return present.looking(isWhole: true, lookUp) }
+    let present = Tree.change { _ in
+      watcher?.readAgain()
+      return watcher
+    }
+    if let present { return present.looking(isWhole: true, lookUp) }
     // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
     let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, goesOnAbove: true)

@@ -8,6 +8,11 @@ import Testing
 /// follows all dependencies of their type.
 private protocol Extra: AnyObject, Sendable {}
 extension Plain: Extra {}
+extension Member: Extra {}
+private final class LooseScreen: UDIFinalObject {
+  let _attachedContext = UDIAttachment()
+  @Followed var loose: (any Loose)?
+}
 private struct Session: Sendable, Equatable { let user: String }
 private struct Feed: Sendable {
   let user: String
@@ -328,7 +333,7 @@ private struct Greeting: Sendable {
     let (begins, ends) = (Latch(), DispatchSemaphore(value: 0))
     registerWaiting(begins, ends)
     let root = root
-    async let other: Void = onOwnThread { #expect(root.link(Made.self) == nil) }
+    async let other: Void = onOwnThread { #expect(throws: UDILinkError.self) { try root.require(Made.self) } }
     await begins.wait()
     let label = Schedule.$hook.withValue({ if $0 == .waits { ends.signal() } }) { labels() }
     await expect(label, [nil])
@@ -422,6 +427,58 @@ private struct Greeting: Sendable {
     #expect(await settle(contexts), "consumers keep themselves busy")
     #expect(makings.count < 20 * count)
     for consumer in consumers { await consumer.end() }
+  }
+
+  @Test("A look that binds what it has looked up keeps nobody busy when that goes")
+  func bindsWhatItNeeds() async {
+    root.register(Member.self, lifetime: .unique, isolation: nil) { [makings] context in
+      makings.add()
+      _ = context.link((any Extra).self)
+      let member = Member("\(makings.count)")
+      context.bind(member, as: (any Extra).self)
+      return member
+    }
+    let consumers = [texts(of: Member.self, \.label), texts(of: Member.self, \.label)]
+    #expect(await settle([root]))
+    #expect(makings.count <= 4)
+    let count = makings.count
+    root.bind(Plain(), as: (any Service).self)
+    #expect(await settle([root]) && makings.count == count)
+    for consumer in consumers { await consumer.end() }
+  }
+
+  @Test("A weak instance that is followed under another type, and let go, keeps nobody busy")
+  func weakUnderAnotherType() async {
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [makings] _ in
+      makings.add()
+      return Member("\(makings.count)")
+    }.implements((any Extra).self)
+    let consumer = FollowerOf<String?>()
+    consumer.follow(root.updates(of: (any Extra).self)) { .some(($0 as? Member)?.label) }
+    await expect(consumer, ["1"])
+    #expect(await settle([root]) && makings.count == 1)
+    await consumer.end()
+  }
+
+  @Test("If one observer reads between two changes, both are told when the first answer comes back")
+  func readBetweenChanges() async {
+    let (first, second) = (Plain("first"), Plain("second"))
+    root.bind(first, as: (any Loose).self)
+    let screen = LooseScreen().attached(to: root)
+    let told = Tally()
+    func read() -> String? {
+      withObservationTracking {
+        (screen.loose as? Plain)?.label
+      } onChange: {
+        told.add()
+      }
+    }
+    #expect(read() == "first")
+    root.bind(second, as: (any Loose).self)
+    #expect(read() == "second")
+    root.bind(first, as: (any Loose).self)
+    await eventually { told.count == 2 }
+    #expect(read() == "first")
   }
 
   @Test("What something that is made once binds, in a look, is told")

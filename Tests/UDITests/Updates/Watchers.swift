@@ -12,7 +12,7 @@ extension UDIContext {
   }
 
   private var ownWatchers: [Watcher] {
-    change { node, _ in node.allWatchers.filter { $0.start == node } }
+    change { node, _ in node.allLookouts.compactMap { $0 as? Watcher }.filter { $0.start == node } }
   }
 }
 

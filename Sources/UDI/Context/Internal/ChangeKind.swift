@@ -4,7 +4,7 @@
 /// and the binding is withdrawn when the consumer releases the instance. If each of these changes led to another full
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
-/// whatever reason, watchers are notified only of `.keptOnly`. Entries that are added while an instance is made that is
+/// whatever reason, watchers are notified only of `.keptOnly` or `.ofLook`. Entries that are added while an instance is made that is
 /// made only once (`Creation.happensOnce`) are not marked, because they are added only once, too.
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
@@ -15,6 +15,9 @@ enum ChangeKind: Comparable {
   /// An instance that a provider kept weakly has been released. That is news only for those who had found it: a look
   /// that makes one, and lets go of it, would be repeated for ever.
   case died
+  /// A binding has been added or removed that is marked. For who looks for it, this is the same as `keptOnly`; for what
+  /// is made of it, it is no news.
+  case ofLook
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
   /// lets no provider make one, except for a provider that is new to it.
   case keptOnly
@@ -28,5 +31,5 @@ enum ChangeKind: Comparable {
 
 extension Entry {
   /// The kind of change that watchers are notified of when the entry is added or removed.
-  final var changeKind: ChangeKind { comesFromLook ? .keptOnly : .answer }
+  final var changeKind: ChangeKind { comesFromLook ? kind == .binding ? .ofLook : .keptOnly : .answer }
 }

@@ -24,11 +24,12 @@ class Lookout: @unchecked Sendable {
   /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
   /// `lineage`.
   final var looksOnlyUp = false
-  /// Whether the findings are to be noted when the look has ended that performs the lookup.
-  final var isPending = false
+  /// Whether a look has performed the lookup that has not ended yet. At its end, the findings are noted if anything has
+  /// changed since they were noted last, unless somebody else has changed something during the look.
+  @safe @exclusivity(unchecked) final var isPending = false
   /// Whether anything has changed since the findings were noted, whoever has changed it.
   // The tree lock excludes overlapping accesses, so they are not checked ("look-needs" in `Benchmarks/instructions`).
-  @safe @exclusivity(unchecked) private(set) final var isOutOfDate = true
+  @safe @exclusivity(unchecked) final var isOutOfDate = true
   /// Whether the search might pass through other nodes than those where this is entered; true before it is entered.
   final var hasMoved = true { didSet { isOutOfDate = true } }
 
@@ -46,15 +47,18 @@ class Lookout: @unchecked Sendable {
   /// Records a change. Called under the tree lock.
   func notify(of kind: ChangeKind) {
     // What a look changes is no news for what is made of it: otherwise, two consumers might keep each other busy.
-    if isNews(kind), kind == .died || !Tree.isLooking { watcher?.read { $0.noteChangeOfNeeds(kind) } }
+    if isNews(kind), kind == .died || kind != .ofLook && !Tree.isLooking {
+      watcher?.read { $0.noteChangeOfNeeds(kind) }
+    }
   }
 
   /// Notes a change, and returns whether the lookup might find something else now. Called under the tree lock.
   final func isNews(_ kind: ChangeKind) -> Bool {
     isOutOfDate = true
     // If somebody else changes something during a look, the look may have found what was there before.
-    if kind == .ignored || kind == .renewed || isPending && kind != .keptOnly && !Tree.isLooking { forgetFindings() }
-    return kind != .ignored && (kind != .died || found.contains(where: \.wasThere))
+    let isByOthers = kind != .ofLook && kind != .keptOnly && !Tree.isLooking
+    if kind == .ignored || kind == .renewed || isPending && isByOthers { forgetFindings() }
+    return kind != .ignored && (kind != .died || found.contains(where: \.isMissed))
   }
 }
 
@@ -70,14 +74,16 @@ extension Lookout {
   ///
   /// - Parameter made: The ids of the providers that have made in the look what they keep weakly.
   final func noteFindings(madeWeakly made: [UInt], _ garbage: inout Garbage) {
-    guard isPending, let now = findings(&garbage) else { return }
-    found = now.map { made.contains($0.number) ? $0.asMade : $0 }
-    (isPending, isOutOfDate) = (false, false)
+    if isPending, isOutOfDate, let now = findings(&garbage) {
+      found = now.map { made.contains($0.number) ? $0.asMade : $0 }
+      isOutOfDate = false
+    }
+    isPending = false
   }
 
   /// Lets the findings differ from whatever the lookup finds.
   final func forgetFindings() {
-    found = [Finding(number: .max)]
+    found = [.forgotten]
     isPending = false
   }
 
@@ -108,20 +114,30 @@ extension Lookout {
 struct Finding {
   /// The id of the provider; for a binding, that of the key, and for a scope, the node's address; 0 for nothing.
   let number: UInt
-  /// The address of the instance, if a provider owns it; otherwise 0. What is owned is not replaced without a notice
-  /// (`Lookout.isNews`), and a weak reference would make all its references slower.
+  /// The address of the instance; 0 if there was none.
   private let address: UInt
-  /// The instance, if nothing owns it: another object could have its address by now.
+  /// The instance, if nothing owns it: another object could have its address by now. What is owned is not replaced
+  /// without a notice (`Lookout.isNews`), and a weak reference would make all its references slower.
   private weak var object: AnyObject?
-  /// Whether the instance was there already, or is owned, so that it is missed when it goes. What a look has made, and
-  /// holds weakly, is not missed: the look would make it again and again.
-  private(set) var wasThere: Bool
+  /// Who holds an instance. What a look has made, and holds weakly, is not missed when it goes: the look would make it
+  /// again and again.
+  private enum Standing { case owned, missed, notMissed }
+  private var standing: Standing
+
+  /// Whether the instance is missed when it goes.
+  var isMissed: Bool { standing != .notMissed }
+
+  /// Differs from whatever a lookup finds.
+  static var forgotten: Finding { Finding(number: .max, standing: .missed) }
+
+  private init(number: UInt, _ object: AnyObject? = nil, standing: Standing) {
+    (self.number, self.standing, self.object) = (number, standing, standing == .owned ? nil : object)
+    address = object.map { Unretained($0).address } ?? 0
+  }
 
   /// - Parameter isOwned: Whether a provider owns the instance.
   init(number: UInt = 0, _ object: AnyObject? = nil, isOwned: Bool = false) {
-    (self.number, self.object) = (number, isOwned ? nil : object)
-    address = isOwned ? object.map { Unretained($0).address } ?? 0 : 0
-    wasThere = object != nil || number == .max
+    self.init(number: number, object, standing: object == nil ? .notMissed : isOwned ? .owned : .missed)
   }
 
   /// What a scope keeps.
@@ -131,28 +147,30 @@ struct Finding {
 
   init(_ entry: Entry, _ garbage: inout Garbage) {
     if let provider = entry as? Provider {
-      self.init(number: provider.id)
+      self.init(number: provider.maker.id)
     } else if let made = entry as? InstanceEntry {
       let isOwned = made.kind != .observed
-      self.init(number: made.maker.id, isOwned ? made.owned : made.liveObject(&garbage), isOwned: isOwned)
+      self.init(number: made.maker.maker.id, isOwned ? made.owned : made.liveObject(&garbage), isOwned: isOwned)
     } else {
       self.init(number: UInt(truncatingIfNeeded: entry.keyID), entry.liveObject(&garbage))
-      if entry.comesFromLook { wasThere = false }
+      if entry.comesFromLook { standing = .notMissed }
     }
   }
 
   /// The same for an instance that the look has made, and that is held weakly.
   var asMade: Finding {
     var made = self
-    made.wasThere = false
+    made.standing = .notMissed
     return made
   }
 
   /// Whether this stands for the same answer as what is found now. What had to be made, and is not kept, is the same if
   /// the same provider makes it.
   func isSame(as now: Finding) -> Bool {
-    if number != now.number || address != now.address { return false }
-    guard address == 0, let present = now.object else { return address != 0 || !wasThere }
-    return object === present
+    if number != now.number { return false }
+    if now.address == 0 { return !isMissed }
+    // The old instance must not be loaded, because this might be the last to hold it, under the lock; unless it is the
+    // one that is found now, which the garbage holds, or what keeps it.
+    return address == now.address && (standing == .owned || object != nil)
   }
 }

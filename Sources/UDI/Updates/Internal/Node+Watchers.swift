@@ -76,6 +76,17 @@ extension Node {
     for lookout in allLookouts where lookout.direction.looks.above {
       lookout.hasMoved = true
       if !lookout.finds(before: self, orThere: true) { lookout.notify(of: kind) }
+      // If that was no news, the needs go on from where they are now.
+      if Tree.isLooking, lookout.watcher != nil, let start = lookout.start { start.enter(lookout) }
+    }
+  }
+
+  /// After the context's search has changed, notifies those whose lookups begin here and named no search. Needs do not
+  /// know whether they named one, so for all of them there is another look.
+  func notifyWatchersOfSearch() {
+    for lookout in allLookouts where lookout.start == self && (lookout as? Watcher)?.request.search == nil {
+      if lookout.watcher != nil { lookout.forgetFindings() }
+      lookout.notify(of: .answer)
     }
   }
 
@@ -107,11 +118,8 @@ extension Node {
     if !isGone { for need in lookouts where need.watcher != nil && !need.isEntered { enter(need) } }
   }
 
-  /// The watchers whose own lookups are entered at this node.
-  var allWatchers: [Watcher] { allLookouts.compactMap { $0 as? Watcher } }
-
   /// The lookups that are entered at this node.
-  private var allLookouts: [Lookout] {
+  var allLookouts: [Lookout] {
     var all: [Lookout] = []
     treeLocked.extras?.watchers.forEach { $0.forEach { all.append($0) } }
     return all

@@ -63,7 +63,7 @@ extension Watcher {
     Tree.change { _ in
       needs.count = 0
       madeWeakly = []
-      isPending = true
+      (isPending, isOutOfDate) = (true, true)
     }
   }
 
@@ -110,11 +110,7 @@ extension Watcher {
       if findsAll { needs.all[index].countFollower(1) }
     }
     let need = needs.all[index]
-    if need.isOutOfDate {
-      if need.hasMoved { start.enter(need) }
-      // If it has been noted in this look, it is compared with what the factory has got then.
-      if index >= needs.count { need.isPending = true }
-    }
+    if need.hasMoved { start.enter(need) }
     meet(index)
   }
 
@@ -135,6 +131,7 @@ extension Watcher {
     needs.next = index + 1
     if index < needs.count { return }
     if index > needs.count { needs.all.swapAt(index, needs.count) }
+    needs.all[needs.count].isPending = true
     needs.count += 1
   }
 }

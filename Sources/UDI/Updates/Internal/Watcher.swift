@@ -89,7 +89,8 @@ final class Watcher: Lookout, @unchecked Sendable {
     guard isNews(kind) else { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.
-    note(kind == .end ? .end : kind == .keptOnly || looker == currentThread() ? .keptOnly : .answer)
+    let isOfLook = kind == .ofLook || kind == .keptOnly || looker == currentThread()
+    note(kind == .end ? .end : isOfLook ? .keptOnly : .answer)
   }
 
   /// Changes the numbers of watchers. Called under the tree lock.
@@ -167,6 +168,14 @@ extension Watcher {
     if kind == .keptOnly, looker == currentThread() { return }
     needsHaveChanged = true
     note(.ignored)
+  }
+
+  /// Prepares another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
+  /// may find something else than the one before, so both must be told, even if the change is taken back.
+  func readAgain() {
+    if change == nil { return }
+    forgetFindings()
+    note(.answer)
   }
 
   fileprivate func note(_ kind: ChangeKind) {

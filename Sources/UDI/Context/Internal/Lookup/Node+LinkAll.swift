@@ -12,7 +12,7 @@ extension Node {
   func allDependencies(_ request: LookupRequest, onlyFirst: Bool = false) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
     let identity = token.identity.object
-    let watcher = Watcher.ofNeeds.map { ($0, request.key) }
+    let watcher = onlyFirst ? nil : Watcher.ofNeeds.map { ($0, request.key) }
     return Tree.change { garbage in
       let search = direction(of: request.search)
       let keys = onlyFirst ? [token.keyID(named: request.name)] : keyIDs(of: identity, search)
