@@ -4,8 +4,8 @@
 /// and the binding is withdrawn when the consumer releases the instance. If each of these changes led to another full
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
-/// whatever reason, watchers are notified only of `.keptOnly` or `.ofLook`. Entries that are added while an instance is made that is
-/// made only once (`Creation.happensOnce`) are not marked, because they are added only once, too.
+/// whatever reason, watchers are notified only of `.keptOnly` or `.ofLook`. Entries that are added while an instance is
+/// made that is made only once (`Creation.happensOnce`) are not marked, because they are added only once, too.
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {

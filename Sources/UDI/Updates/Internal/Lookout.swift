@@ -1,26 +1,25 @@
 /// A lookup whose answer is watched: a watcher's own, or one of the watcher's *needs*, which are the lookups that
 /// factories make in its looks. It is entered at the nodes of its search, and knows what it has found.
 class Lookout: @unchecked Sendable {
-  // Unchecked: all mutable properties are guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock. It also excludes overlapping accesses, which are not
+  // checked ("look-needs" in `Benchmarks/instructions`).
 
   /// The key that is looked up. It is held here, so that its id cannot be given to another key.
   final let key: KeyIdentity
   /// The watcher whose need this is; nil if this is the watcher itself. A watcher outlives its needs.
   final let watcher: Unretained<Watcher>?
   /// The node where the lookup begins; nil before a watcher is entered. If this is not entered, the node may be gone.
-  final var start: Node?
+  @safe @exclusivity(unchecked) final var start: Node?
   /// The other nodes where this is entered. An array that contains `start`, too, would take 48 bytes for each need.
-  final var nodesAbove: [Node] = []
-  /// What it has found, if it finds all dependencies.
-  private final var all: [Finding] = []
-  /// What it has found, if it finds one.
-  private final var one = Finding()
+  @safe @exclusivity(unchecked) final var nodesAbove: [Node] = []
+  /// What it has found. There are no others if it finds only one dependency.
+  @safe @exclusivity(unchecked) private final var found = (first: Finding(), others: [Finding]())
   /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
   final let findsAll: Bool
   /// The direction of the lookup: that of the request, or else the context's own search; `lineage` if `looksOnlyUp`.
   final var direction: UDISearch
   /// Whether this is entered, at `start` and at `nodesAbove`.
-  final var isEntered = false
+  @safe @exclusivity(unchecked) final var isEntered = false
   /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
   /// `lineage`.
   final var looksOnlyUp = false
@@ -28,10 +27,9 @@ class Lookout: @unchecked Sendable {
   /// changed since they were noted last, unless somebody else has changed something during the look.
   @safe @exclusivity(unchecked) final var isPending = false
   /// Whether anything has changed since the findings were noted, whoever has changed it.
-  // The tree lock excludes overlapping accesses, so they are not checked ("look-needs" in `Benchmarks/instructions`).
   @safe @exclusivity(unchecked) final var isOutOfDate = true
   /// Whether the search might pass through other nodes than those where this is entered; true before it is entered.
-  final var hasMoved = true { didSet { isOutOfDate = true } }
+  @safe @exclusivity(unchecked) final var hasMoved = true { didSet { isOutOfDate = true } }
 
   init(
     _ key: KeyIdentity, findsAll: Bool, _ direction: UDISearch = .lineage, from start: Node? = nil,
@@ -58,24 +56,20 @@ class Lookout: @unchecked Sendable {
     // If somebody else changes something during a look, the look may have found what was there before.
     let isByOthers = kind != .ofLook && kind != .keptOnly && !Tree.isLooking
     if kind == .ignored || kind == .renewed || isPending && isByOthers { forgetFindings() }
-    return kind != .ignored && (kind != .died || found.contains(where: \.isMissed))
+    return kind != .ignored && (kind != .died || found.first.isMissed || found.others.contains(where: \.isMissed))
   }
 }
 
 // MARK: - What it finds. Called under the tree lock
 
 extension Lookout {
-  private final var found: [Finding] {
-    get { findsAll ? all : [one] }
-    set { if findsAll { all = newValue } else { one = newValue[0] } }
-  }
-
   /// Notes what the lookup finds when the look has ended.
   ///
   /// - Parameter made: The ids of the providers that have made in the look what they keep weakly.
   final func noteFindings(madeWeakly made: [UInt], _ garbage: inout Garbage) {
     if isPending, isOutOfDate, let now = findings(&garbage) {
-      found = now.map { made.contains($0.number) ? $0.asMade : $0 }
+      func marked(_ found: Finding) -> Finding { made.contains(found.number) ? found.asMade : found }
+      found = (marked(now.first), now.others.map(marked))
       isOutOfDate = false
     }
     isPending = false
@@ -83,30 +77,32 @@ extension Lookout {
 
   /// Lets the findings differ from whatever the lookup finds.
   final func forgetFindings() {
-    found = [.forgotten]
+    found = (.forgotten, [])
     isPending = false
   }
 
   /// Whether the lookup finds what it found before.
   final func findsSame(_ garbage: inout Garbage) -> Bool {
     guard let now = findings(&garbage), !isPending else { return false }
-    return now.count == found.count && zip(found, now).allSatisfy { $0.isSame(as: $1) }
+    return found.first.isSame(as: now.first) && found.others.count == now.others.count
+      && zip(found.others, now.others).allSatisfy { $0.isSame(as: $1) }
   }
 
-  private final func findings(_ garbage: inout Garbage) -> [Finding]? {
+  private final func findings(_ garbage: inout Garbage) -> (first: Finding, others: [Finding])? {
     guard isEntered, let start else { return nil }
     if hasMoved { start.enter(self) }
     if let key = key as? ScopeKey {
       let scope = sequence(first: start) { $0.shared.parent }.first {
         $0.treeLocked.isScope && key.scopeKind ?? $0.scopeKind == $0.scopeKind
       }
-      return [scope.map { Finding($0, $0.provider(key.id)?.kept?.object) } ?? Finding()]
+      return (scope.map { Finding($0, $0.provider(key.id)?.kept?.object) } ?? Finding(), [])
     }
     let search = looksOnlyUp ? .ancestors : direction
     if findsAll {
-      return start.entries(under: start.keyIDs(of: key.type, search), search).map { Finding($0.object, &garbage) }
+      let all = start.entries(under: start.keyIDs(of: key.type, search), search).map { Finding($0.object, &garbage) }
+      return (all.first ?? Finding(), Array(all.dropFirst()))
     }
-    return [start.nearestEntry(key.id, search).map { Finding($0.object, &garbage) } ?? Finding()]
+    return (start.nearestEntry(key.id, search).map { Finding($0.object, &garbage) } ?? Finding(), [])
   }
 }
 

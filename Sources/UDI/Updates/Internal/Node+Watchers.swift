@@ -128,7 +128,8 @@ extension Node {
 
 /// The lookups that are entered at one node under one key. They are not retained: one that is released leaves first.
 final class Watchers {
-  fileprivate var set = ObjectSet()
+  // Guarded by the tree lock.
+  @safe @exclusivity(unchecked) fileprivate var set = ObjectSet()
 
   fileprivate func forEach(_ body: (Lookout) -> Void) {
     set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Lookout.self)) } }
