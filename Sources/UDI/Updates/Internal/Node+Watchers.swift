@@ -19,9 +19,10 @@ extension Node {
     lookout.hasMoved = false
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let watchers = extras.watchers[lookout.id] ?? Watchers()
+      let present = extras.watchers[lookout.id]
+      let watchers = present ?? Watchers()
       watchers.set.insert(Unretained(lookout))
-      extras.watchers[lookout.id] = watchers
+      if present == nil { extras.watchers[lookout.id] = watchers }
       node.treeLocked.isWatched = true
       if lookout.isEntered { lookout.nodesAbove.append(node) } else { lookout.start = node }
       lookout.isEntered = true
