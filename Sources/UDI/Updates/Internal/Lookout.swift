@@ -1,8 +1,8 @@
 /// A lookup whose answer is watched: a watcher's own, or one of the watcher's *needs*, which are the lookups that
 /// factories make in its looks. It is entered at the nodes of its search, and knows what it has found.
 class Lookout: @unchecked Sendable {
-  // Unchecked: all mutable properties are guarded by the tree lock. It also excludes overlapping accesses, which are not
-  // checked ("look-needs" in `Benchmarks/instructions`).
+  // Unchecked: all mutable properties are guarded by the tree lock. It also excludes overlapping accesses, which are
+  // not checked ("look-needs" in `Benchmarks/instructions`).
 
   /// The key that is looked up. It is held here, so that its id cannot be given to another key.
   final let key: KeyIdentity
