@@ -103,9 +103,12 @@ func onOwnThread(_ body: @escaping @Sendable () -> Void) async {
 /// Blocks this thread until every task that could go on has had its turn.
 func letTasksRun() {
   let done = DispatchSemaphore(value: 0)
-  Task.detached {
-    for _ in 0..<200 { await Task.yield() }
-    done.signal()
+  // Several, and often: a thread that is about to run a task may itself have to wait for its turn.
+  for _ in 0..<4 {
+    Task.detached {
+      for _ in 0..<2_000 { await Task.yield() }
+      done.signal()
+    }
   }
-  done.wait()
+  for _ in 0..<4 { done.wait() }
 }

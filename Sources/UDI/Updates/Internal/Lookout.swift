@@ -115,25 +115,23 @@ struct Finding {
   /// The instance, if nothing owns it: another object could have its address by now. What is owned is not replaced
   /// without a notice (`Lookout.isNews`), and a weak reference would make all its references slower.
   private weak var object: AnyObject?
-  /// Who holds an instance. What a look has made, and holds weakly, is not missed when it goes: the look would make it
-  /// again and again.
-  private enum Standing { case owned, missed, notMissed }
-  private var standing: Standing
-
-  /// Whether the instance is missed when it goes.
-  var isMissed: Bool { standing != .notMissed }
+  private let isOwned: Bool
+  /// Whether the instance is missed when it goes. What a look has made, and holds weakly, is not: the look would make
+  /// it again and again.
+  private(set) var isMissed: Bool
 
   /// Differs from whatever a lookup finds.
-  static var forgotten: Finding { Finding(number: .max, standing: .missed) }
-
-  private init(number: UInt, _ object: AnyObject? = nil, standing: Standing) {
-    (self.number, self.standing, self.object) = (number, standing, standing == .owned ? nil : object)
-    address = object.map { Unretained($0).address } ?? 0
+  static var forgotten: Finding {
+    var forgotten = Finding(number: .max)
+    forgotten.isMissed = true
+    return forgotten
   }
 
   /// - Parameter isOwned: Whether a provider owns the instance.
   init(number: UInt = 0, _ object: AnyObject? = nil, isOwned: Bool = false) {
-    self.init(number: number, object, standing: object == nil ? .notMissed : isOwned ? .owned : .missed)
+    (self.number, self.isOwned, self.object) = (number, isOwned, isOwned ? nil : object)
+    address = object.map { Unretained($0).address } ?? 0
+    isMissed = object != nil
   }
 
   /// What a scope keeps.
@@ -149,14 +147,14 @@ struct Finding {
       self.init(number: made.maker.maker.id, isOwned ? made.owned : made.liveObject(&garbage), isOwned: isOwned)
     } else {
       self.init(number: UInt(truncatingIfNeeded: entry.keyID), entry.liveObject(&garbage))
-      if entry.comesFromLook { standing = .notMissed }
+      if entry.comesFromLook { isMissed = false }
     }
   }
 
   /// The same for an instance that the look has made, and that is held weakly.
   var asMade: Finding {
     var made = self
-    made.standing = .notMissed
+    made.isMissed = false
     return made
   }
 
@@ -167,6 +165,6 @@ struct Finding {
     if now.address == 0 { return !isMissed }
     // The old instance must not be loaded, because this might be the last to hold it, under the lock; unless it is the
     // one that is found now, which the garbage holds, or what keeps it.
-    return address == now.address && (standing == .owned || object != nil)
+    return address == now.address && (isOwned || object != nil)
   }
 }
