@@ -28,6 +28,20 @@ struct Lock: ~Copyable, Sendable {
     #endif
   }
 
+  /// Takes the lock, unless another thread holds it.
+  ///
+  /// - Returns: Whether the lock has been taken.
+  @inline(never)
+  borrowing func lockIfFree() -> Bool {
+    guard mutex._unsafeTryLock() else { return false }
+    _ = handover.load(ordering: .acquiring)
+    #if DEBUG
+      holder.store(currentThread(), ordering: .relaxed)
+      HeldLocks.change(by: 1)
+    #endif
+    return true
+  }
+
   /// Releases the lock. Only the thread that has taken it may do this.
   @inline(__always)
   borrowing func unlock() {

@@ -150,14 +150,16 @@ extension Lookout {
 extension Node {
   /// Notes a lookup if it is a need that the watcher knows, and that has not changed.
   ///
-  /// - Returns: False for any other need; true also if the lookup is no need. (If a need changes before the lookup, the
-  ///   watcher is notified, and looks again.)
+  /// - Returns: False for any other need, and if another thread is changing the tree; true also if the lookup is no
+  ///   need. (If a need changes before the lookup, the watcher is notified, and looks again.)
   @inline(never)
   func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool {
     guard let thread = Resolution.present, let watcher = thread.read(\.watcherOfNeeds) else { return true }
-    return Tree.change { _ in
-      let isHanded = search == nil && (thread.read { $0.hasHanded(self) } || AsyncCall.hasHanded(self))
-      return watcher.read { $0.meets(key, search ?? (isHanded ? .ancestors : shared.search), from: self) }
-    }
+    // Nobody waits here, because this may run under an attachment's lock, for which a thread that holds the tree lock
+    // may wait.
+    guard Tree.lock.lockIfFree() else { return false }
+    defer { Tree.lock.unlock() }
+    let isHanded = search == nil && (thread.read { $0.hasHanded(self) } || AsyncCall.hasHanded(self))
+    return watcher.read { $0.meets(key, search ?? (isHanded ? .ancestors : shared.search), from: self) }
   }
 }
