@@ -15,8 +15,8 @@ enum ChangeKind: Comparable {
   /// An instance that a provider kept weakly has been released. That is news only for those who had found it: a look
   /// that makes one, and lets go of it, would be repeated for ever.
   case died
-  /// A binding has been added or removed that is marked. For who looks for it, this is the same as `keptOnly`; for what
-  /// is made of it, it is no news.
+  /// A marked binding has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
+  /// this is no news.
   case ofLook
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
   /// lets no provider make one, except for a provider that is new to it.

@@ -23,8 +23,8 @@ class Lookout: @unchecked Sendable {
   /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
   /// `lineage`.
   final var looksOnlyUp = false
-  /// Whether a look has performed the lookup that has not ended yet. At its end, the findings are noted if anything has
-  /// changed since they were noted last, unless somebody else has changed something during the look.
+  /// Whether the lookup is part of a look that has not ended yet. When the look ends, the findings are noted again if
+  /// anything has changed, unless somebody else has changed something during the look.
   @safe @exclusivity(unchecked) final var isPending = false
   /// Whether anything has changed since the findings were noted, whoever has changed it.
   @safe @exclusivity(unchecked) final var isOutOfDate = true
@@ -108,7 +108,8 @@ extension Lookout {
 
 /// What a lookup has found, or what stands for it if it had to be made.
 struct Finding {
-  /// The id of the provider; for a binding, that of the key, and for a scope, the node's address; 0 for nothing.
+  /// The id of the provider; for a binding, that of the key, and for a scope, the node's address; 0 for nothing;
+  /// `max` for what has been forgotten.
   let number: UInt
   /// The address of the instance; 0 if there was none.
   private let address: UInt

@@ -3,8 +3,8 @@
 /// `Node+LinkAll.swift`.
 
 extension Node {
-  /// Performs a lookup without changing anything and without calling user code, so it may run under an attachment's
-  /// lock.
+  /// Performs a lookup without changing the tree, without waiting for the tree lock, and without calling user code, so
+  /// it may run under an attachment's lock.
   ///
   /// This method climbs by itself instead of calling `visit`, which needs the tree lock. It need not go down, because a
   /// node's slot also answers for all nodes below.
