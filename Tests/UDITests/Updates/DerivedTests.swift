@@ -212,6 +212,32 @@ private struct Greeting: Sendable {
     await expect(other, ["-"], panel)
   }
 
+  @Test("A context that is moved in a look, and one whose search changes")
+  func movesInLook() async throws {
+    let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
+    let panel = try left.makeChild(tag: "panel")
+    register("moved") { [weak panel, weak right] _ in
+      let user = panel?.link(Session.self)?.user ?? "-"
+      if let panel { try right?.addChild(panel) }
+      return user
+    }
+    register("searched") { [weak panel] _ in (panel?.link((any Service).self) as? any Loose)?.label ?? "-" }
+    let (moved, searched) = (labels(named: "moved"), labels(named: "searched"))
+    await expect(moved, ["-"])
+    await expect(searched, ["-"])
+    logIn("right", in: right)
+    await expect(moved, ["right"])
+    let below = try panel.makeChild(tag: "below")
+    let plain = Plain("below")
+    below.bind(plain, as: (any Service).self)
+    await expect(searched, ["below"])
+    panel.search = .ancestors
+    await expect(searched, ["-"])
+    panel.search = .lineage
+    await expect(searched, ["below"])
+    withExtendedLifetime((plain, moved, searched)) {}
+  }
+
   @Test("A move into another scope: its own instance is found, and what is made of that")
   func otherScope() async throws {
     let scopes = [try root.makeScope(tag: "a"), try root.makeScope(tag: "b")]
@@ -314,6 +340,28 @@ private struct Greeting: Sendable {
     #expect(await settle([root]) && makings.count == count)
   }
 
+  @Test("A weak instance that has died is told to who had let go of another, and to nobody if a follower had it made")
+  func weakAfterAnother() async throws {
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [makings] in
+      makings.add()
+      return Member("\(makings.count)")
+    }
+    let consumers = [texts(of: Member.self, \.label), texts(of: Member.self, \.label)]
+    #expect(await settle([root]))
+    for _ in 1...3 {
+      _ = consumers.flatMap { $0.take() }
+      let count = makings.count
+      var held: Member? = root.link(Member.self)
+      #expect(await settle([root]) && makings.count == count + 1)
+      for consumer in consumers { #expect(consumer.take() == ["\(count + 1)"]) }
+      withExtendedLifetime(held) {}
+      held = nil
+      #expect(await settle([root]) && makings.count > count + 1)
+      for consumer in consumers { #expect(consumer.take().last ?? nil != nil) }
+    }
+    for consumer in consumers { await consumer.end() }
+  }
+
   @Test("The death of a weak instance that is no UDIObject is told when its provider is next asked")
   func weakWithoutAttachment() async {
     register(nil, .weak) { [makings] _ in "\(makings.count)" }
@@ -352,6 +400,46 @@ private struct Greeting: Sendable {
         ends.wait()
       }
       return Made(try context.require(Session.self).user)
+    }
+  }
+
+  @Test("What another thread changes during a look, and changes back, is not lost")
+  func changesBackDuringLook() async {
+    let (first, second) = (Plain("first"), Plain("second"))
+    root.bind(first, as: (any Service).self)
+    register { [makings] context in
+      let isFirst = makings.count == 0
+      if isFirst { onThreads([{ context.bind(second, as: (any Service).self) }]) }
+      defer { if isFirst { onThreads([{ context.bind(first, as: (any Service).self) }]) } }
+      return (context.link((any Service).self) as? any Loose)?.label ?? "-"
+    }
+    let label = labels()
+    await expect(label, ["second", "first"])
+    withExtendedLifetime((first, second, label)) {}
+  }
+
+  @Test("An object's lookup in a look does not wait for the tree while it holds its own lock")
+  func lockOrder() async {
+    let member = Member("member").attached(to: root)
+    register { [makings] context in
+      // Another thread holds the tree lock, and takes the object's lock again and again.
+      let isLocked = DispatchSemaphore(value: 0)
+      if makings.count > 0 {
+        onThread {
+          Tree.change { _ in
+            isLocked.signal()
+            for _ in 0..<10_000 { member._attachedContext.lock.withLock {} }
+          }
+        }
+        isLocked.wait()
+      }
+      return (member.link((any Service).self) as? any Loose)?.label ?? "-"
+    }
+    let label = labels()
+    for number in 1...20 {
+      let plain = Plain("\(number)")
+      root.bind(plain, as: (any Service).self)
+      #expect(await settle([root]) && label.take().last == plain.label)
     }
   }
 

@@ -65,10 +65,13 @@ class Lookout: @unchecked Sendable {
 extension Lookout {
   /// Notes what the lookup finds when the look has ended.
   ///
-  /// - Parameter made: The ids of the providers that have made in the look what they keep weakly.
-  final func noteFindings(madeWeakly made: [UInt], _ garbage: inout Garbage) {
+  /// - Parameter made: The ids of the providers that have made in the look what they keep weakly; nil if the look was
+  ///   only at existing instances.
+  final func noteFindings(madeWeakly made: [UInt]?, _ garbage: inout Garbage) {
     if isPending, isOutOfDate, let now = findings(&garbage) {
-      func marked(_ found: Finding) -> Finding { made.contains(found.number) ? found.asMade : found }
+      func marked(_ found: Finding) -> Finding {
+        made?.contains(found.number) ?? found.comesFromLook ? found.asMade : found
+      }
       found = (marked(now.first), now.others.map(marked))
       isOutOfDate = false
     }
@@ -120,6 +123,8 @@ struct Finding {
   /// Whether the instance is missed when it goes. What a look has made, and holds weakly, is not: the look would make
   /// it again and again.
   private(set) var isMissed: Bool
+  /// Whether a look has made the instance.
+  private(set) var comesFromLook = false
 
   /// Differs from whatever a lookup finds.
   static var forgotten: Finding {
@@ -146,13 +151,14 @@ struct Finding {
     } else if let made = entry as? InstanceEntry {
       let isOwned = made.kind != .observed
       self.init(number: made.maker.maker.id, isOwned ? made.owned : made.liveObject(&garbage), isOwned: isOwned)
+      comesFromLook = made.comesFromLook
     } else {
       self.init(number: UInt(truncatingIfNeeded: entry.keyID), entry.liveObject(&garbage))
       if entry.comesFromLook { isMissed = false }
     }
   }
 
-  /// The same for an instance that the look has made, and that is held weakly.
+  /// The same for an instance that a look has made, and that is held weakly.
   var asMade: Finding {
     var made = self
     made.isMissed = false

@@ -51,7 +51,7 @@ extension Watcher {
     Tree.change { garbage in
       lastKnownProvider = known.map { unsafe min($0, Tree.providerCount) }
       if !isKeptOnly { dropNeeds(from: needs.count, &garbage) }
-      noteFindings(&garbage)
+      noteFindings(isKeptOnly: isKeptOnly, &garbage)
     }
     return found
   }

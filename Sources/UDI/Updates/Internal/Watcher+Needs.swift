@@ -51,11 +51,15 @@ extension Watcher {
   // MARK: - Under the tree lock, unless it says otherwise
 
   /// Notes what the lookups have found, when a look has ended.
-  func noteFindings(_ garbage: inout Garbage) {
+  ///
+  /// - Parameter isKeptOnly: Whether the look was only at existing instances.
+  func noteFindings(isKeptOnly: Bool = false, _ garbage: inout Garbage) {
     for need in needs.all.prefix(needs.count) where need.isPending {
       need.noteFindings(madeWeakly: madeWeakly, &garbage)
     }
-    noteFindings(madeWeakly: madeWeakly, &garbage)
+    // What was found before may be missed.
+    if isKeptOnly, !isOutOfDate, !findsSame(&garbage) { (isPending, isOutOfDate) = (true, true) }
+    noteFindings(madeWeakly: isKeptOnly ? nil : madeWeakly, &garbage)
   }
 
   /// Begins a new look. Do not call this under a lock.

@@ -148,8 +148,10 @@ extension Watcher {
     needsHaveChanged = false
     if last == nil { return true }
     if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
-    if change < .answer { return change == .keptOnly ? nil : false }
-    return !findsSame(&garbage)
+    if change >= .answer { return !findsSame(&garbage) }
+    // A look at what is kept notes what it finds, unless there is another change.
+    isOutOfDate = self.change != nil
+    return change == .keptOnly ? nil : false
   }
 
   /// Waits until there is a change that the consumer has not seen. If there are copies of an iterator, one of them gets

@@ -33,7 +33,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   final var kind: Kind
   /// The type and the reach that the dependency was registered with.
   final let registered: RegisteredType
-  /// Whether a look (a lookup for a watcher) added the entry to its context; see `ChangeKind`.
+  /// Whether a look (a lookup for a watcher) has registered, bound or made this; see `ChangeKind`.
   final var comesFromLook = false
   /// The entry's number in the order of registration in its context.
   final var serial: UInt32 = 0

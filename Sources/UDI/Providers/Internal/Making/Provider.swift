@@ -349,7 +349,7 @@ extension Provider {
   final func adopt(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
-    entry.comesFromLook = comesFromLook
+    entry.comesFromLook = Tree.isLooking
   }
 
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
