@@ -32,10 +32,7 @@ enum ChangeKind: Comparable {
 extension Entry {
   /// The kind of change that watchers are notified of when the entry is added or removed.
   final var changeKind: ChangeKind {
-    switch kind {
-    case .binding: comesFromLook ? .ofLook : .answer
-    case .observed, .owned, .boxed: (self as? InstanceEntry)?.maker.changeKind ?? .answer
-    case .provider, .graphProvider, .scoped: comesFromLook ? .keptOnly : .answer
-    }
+    if kind == .observed, let made = self as? InstanceEntry { return made.maker.changeKind }
+    return comesFromLook ? kind == .binding ? .ofLook : .keptOnly : .answer
   }
 }

@@ -69,10 +69,7 @@ extension Lookout {
   ///   only at existing instances.
   final func noteFindings(madeWeakly made: [UInt]?, _ garbage: inout Garbage) {
     if isPending, isOutOfDate, let now = findings(&garbage) {
-      func marked(_ found: Finding) -> Finding {
-        made?.contains(found.number) ?? found.comesFromLook ? found.asMade : found
-      }
-      found = (marked(now.first), now.others.map(marked))
+      found = (now.first.noted(madeWeakly: made), now.others.map { $0.noted(madeWeakly: made) })
       isOutOfDate = false
     }
     isPending = false
@@ -127,17 +124,13 @@ struct Finding {
   private(set) var comesFromLook = false
 
   /// Differs from whatever a lookup finds.
-  static var forgotten: Finding {
-    var forgotten = Finding(number: .max)
-    forgotten.isMissed = true
-    return forgotten
-  }
+  static var forgotten: Finding { Finding(number: .max, isMissed: true) }
 
   /// - Parameter isOwned: Whether a provider owns the instance.
-  init(number: UInt = 0, _ object: AnyObject? = nil, isOwned: Bool = false) {
+  init(number: UInt = 0, _ object: AnyObject? = nil, isOwned: Bool = false, isMissed: Bool = false) {
     (self.number, self.isOwned, self.object) = (number, isOwned, isOwned ? nil : object)
     address = object.map { Unretained($0).address } ?? 0
-    isMissed = object != nil
+    self.isMissed = isMissed || object != nil
   }
 
   /// What a scope keeps.
@@ -158,11 +151,11 @@ struct Finding {
     }
   }
 
-  /// The same for an instance that a look has made, and that is held weakly.
-  var asMade: Finding {
-    var made = self
-    made.isMissed = false
-    return made
+  /// The same after a look; see `Lookout.noteFindings`.
+  func noted(madeWeakly made: [UInt]?) -> Finding {
+    var noted = self
+    if made?.contains(number) ?? comesFromLook { noted.isMissed = false }
+    return noted
   }
 
   /// Whether this stands for the same answer as what is found now. What had to be made, and is not kept, is the same if

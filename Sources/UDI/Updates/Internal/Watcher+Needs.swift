@@ -107,14 +107,12 @@ extension Watcher {
       guard direction.looks.above, let above = start.shared.parent else { return }
       (start, direction) = (above, .ancestors)
     }
-    let known = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start)
-    let index = known ?? needs.all.count
-    if known == nil {
+    let index = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start) ?? needs.all.count
+    if index == needs.all.count {
       needs.all.append(Lookout(key, findsAll: findsAll, direction, from: start, for: self))
       if findsAll { needs.all[index].countFollower(1) }
     }
-    let need = needs.all[index]
-    if need.hasMoved { start.enter(need) }
+    if needs.all[index].hasMoved { start.enter(needs.all[index]) }
     meet(index)
   }
 

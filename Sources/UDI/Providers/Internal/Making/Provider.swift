@@ -349,7 +349,7 @@ extension Provider {
   final func adopt(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
-    entry.comesFromLook = Tree.isLooking
+    entry.comesFromLook = entry.kind == .observed ? Tree.isLooking : comesFromLook
   }
 
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
