@@ -15,6 +15,37 @@ func readInLine(_ count: Int, in context: UDIContext, _ host: Host) {
   for _ in 0..<count where reader.inLine !== host { fatalError("it is there") }
 }
 
+private final class Keeper: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Linked var linked: (any Owned)?
+  @Required var required: any Owned
+  func didAttachContext() {}
+}
+
+/// Reads a property that keeps what it has looked up.
+@inline(never)
+func readKept(_ count: Int, in context: UDIContext, _ owned: any Owned, isRequired: Bool) {
+  let keeper = Keeper().attached(to: context)
+  if isRequired {
+    for _ in 0..<count where keeper.required !== owned { fatalError("it is there") }
+  } else {
+    for _ in 0..<count where keeper.linked !== owned { fatalError("it is there") }
+  }
+}
+
+private final class One: UDIObject {
+  let _attachedContext = UDIAttachment()
+  @Required var service: any Service
+  func didAttachContext() {}
+}
+
+/// Attaches an object that requires something.
+@inline(never)
+func attachOne(_ count: Int, in context: UDIContext) {
+  let one = One()
+  for _ in 0..<count { one.attachedContext = context }
+}
+
 /// Reads a property that is followed, while nobody observes it.
 @inline(never)
 func readFollowed(_ count: Int, in context: UDIContext, _ host: Host) {

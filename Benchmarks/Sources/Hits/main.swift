@@ -68,6 +68,19 @@ case "object-require": repeating { (try? member.require((any Service).self)) ===
 case "owned-object": repeating { ownedMember.linkInLine((any Service).self) != nil }
 case "object-name": repeating { member.linkInLine((any Service).self, named: "example") === host }
 case "object-key": repeating { member.link(key) === host }
+case "read-linked": readKept(count, in: context, owned ?? host, isRequired: false)
+case "read-required": readKept(count, in: context, owned ?? host, isRequired: true)
+case "attach-one": attachOne(count, in: context)
+case "attach-three":
+  let three = Three()
+  repeating {
+    three.attachedContext = context
+    return true
+  }
+case "link-all":
+  let all = (1...10).map { _ in Host() }
+  for (index, one) in all.enumerated() { context.bind(one, as: (any Numbered).self, named: UDIName("\(index)")) }
+  withExtendedLifetime(all) { repeating { context.linkAll((any Numbered).self).count == 10 } }
 case "wrapper": readInLine(count, in: context, host)
 case "followed": readFollowed(count, in: context, host)
 case "plain": readDerived(count, in: context, looksUp: false, isObserved: false)
@@ -108,5 +121,6 @@ case "request":
     done.signal()
   }
   done.wait()
+case let kind where kind.hasPrefix("request-") && makeRequests(count, in: context, kind.dropFirst(8)) != nil: break
 default: fatalError("no kind \(arguments[3])")
 }

@@ -151,7 +151,7 @@ extension UDIContext {
   }
 
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
-  /// scope without closers thus needs no task of its own, which would take several times as long as the scope.
+  /// scope with nothing to close thus needs no task of its own, which would take several times as long as the scope.
   ///
   /// - Returns: Whether this call has closed the context.
   func closeAtOnce() -> Bool {

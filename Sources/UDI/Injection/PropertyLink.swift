@@ -79,9 +79,11 @@ final class PropertyLink {
     let memory = unsafe InstanceMemory(address: memory)
     if write(now, to: memory) { return }
     do {
-      if let attachment { try look(attachment, for: owner, into: memory) } else { try look(AppContext, into: memory) }
+      if keeping == .never { return try look(attachment, for: owner, into: memory) }
+      let found = try find(attachment, for: owner)
+      guard let given = replace(with: found, now, unlessKept: true) ?? found else { return }
+      _ = memory.write(given, isExact: true, as: request.type)
     } catch { fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))") }
-    if keeping != .never { keep(memory, now) }
   }
 
   /// Looks up a required dependency of an object that has just been attached. If there is none, or if its factory
@@ -89,30 +91,27 @@ final class PropertyLink {
   func fill(_ attachment: UDIAttachment, of owner: AnyObject, at site: UDICallSite?) {
     // If the object was attached elsewhere than where its property may be used, the first read looks it up.
     if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
-    func fill<Dependency>(_ type: Dependency.Type) {
-      var found: Dependency?
-      unsafe withUnsafeMutablePointer(to: &found) {
-        let (memory, now) = unsafe (InstanceMemory(address: $0), attachment.stamp)
-        if write(now, to: memory) { return }
-        do {
-          try look(attachment, for: owner, into: memory)
-          keep(memory, now)
-        } catch {
-          forget(before: now)
-          // What is missing no longer matters if the factory has attached the object elsewhere.
-          if attachment.stamp != now { return }
-          UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
-        }
-      }
+    let now = attachment.stamp
+    if withLockIfFilled({ present(now) }) != nil { return }
+    do { replace(with: try find(attachment, for: owner), now, unlessKept: true) } catch {
+      forget(before: now)
+      // What is missing no longer matters if the factory has attached the object elsewhere.
+      if attachment.stamp != now { return }
+      UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
     }
-    _openExistential(request.type, do: fill)
   }
 
-  /// - Parameter owner: The object that has the property; nil to look in the context `finder`.
+  /// Looks up the dependency without its type, whose optional has metadata that are slow to find.
+  private func find(_ attachment: UDIAttachment?, for owner: AnyObject) throws -> Instance? {
+    try Instance.written(as: request.type) { try look(attachment, for: owner, into: $0) }
+  }
+
+  /// - Parameter attachment: The attachment of the object that has the property; nil to look in `AppContext`.
   /// - Throws: If the dependency is required and there is none.
-  private func look(_ finder: some UDIFinder, for owner: AnyObject? = nil, into memory: InstanceMemory) throws {
+  private func look(_ attachment: UDIAttachment?, for owner: AnyObject, into memory: InstanceMemory) throws {
+    let finder: any UDIFinder = attachment.map(\.self) ?? AppContext
     let (type, reach, name, search, site) = (request.type, request.reach, request.name, request.search, request.site)
-    let (asker, memory) = unsafe (owner ?? finder, memory.address)
+    let (asker, memory) = unsafe (attachment == nil ? finder : owner, memory.address)
     if isFilled {
       try unsafe finder._findOrThrow(type, reach, named: name, search: search, at: site, for: asker, into: memory)
     } else {
@@ -130,6 +129,7 @@ final class PropertyLink {
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
   /// actor. The compiler does not check on which actor a property with a wrapper is used.
+  @inline(__always)
   private func checkIsolation(of owner: AnyObject) {
     if request.reach == .anywhere { return }
     let site = request.site
@@ -140,9 +140,16 @@ final class PropertyLink {
   ///
   /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
+  @inline(__always)
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    guard let present = withLockIfFilled({ present(now) }) else { return false }
-    return memory.write(present, isExact: true, as: request.type)
+    // Most reads end here. Nothing is counted but the reference that the caller gets.
+    let isWritten = withLockIfFilled {
+      guard stamp >= now, let form = kept?.form, form.isComplete else { return false }
+      unsafe form.write(form.object, to: memory.address)
+      return true
+    }
+    if isWritten { return true }
+    return withLockIfFilled { present(now) }.map { memory.write($0, isExact: true, as: request.type) } ?? false
   }
 
   /// What is kept, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
@@ -158,22 +165,12 @@ final class PropertyLink {
     replace(with: value.map { Instance($0) }, Self.pinned)
   }
 
-  /// Keeps what was looked up. During the lookup, the property might have been set or read, or its object attached
-  /// elsewhere, for example by a factory. A value that the property got in this way stays.
+  /// Keeps a value.
   ///
   /// - Parameters:
-  ///   - memory: Contains what was looked up. Afterwards, contains what the read gives.
-  ///   - now: The attachment's `stamp` before the lookup.
-  private func keep(_ memory: InstanceMemory, _ now: UInt) {
-    func keep<Dependency>(_ type: Dependency.Type) {
-      let found = unsafe memory.address.assumingMemoryBound(to: Dependency?.self)
-      guard let known = replace(with: unsafe found.pointee.map { Instance($0) }, now, unlessKept: true) else { return }
-      memory.write(known.value(as: type, isExact: true))
-    }
-    _openExistential(request.type, do: keep)
-  }
-
-  /// - Parameter unlessKept: Whether a value stays that is kept already and is up to date.
+  ///   - stamp: The attachment's `stamp` before the lookup.
+  ///   - unlessKept: Whether a value stays that is kept already and is up to date. During the lookup, the property
+  ///     might have been set or read, or its object attached elsewhere, for example by a factory.
   /// - Returns: The value that stays.
   @discardableResult
   private func replace(with value: Instance?, _ stamp: UInt, unlessKept: Bool = false) -> Instance? {

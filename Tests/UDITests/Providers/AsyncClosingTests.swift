@@ -184,6 +184,22 @@ import Testing
     #expect(journal.all == ["made", "closed"])
   }
 
+  /// A scope that has nothing to close ends at once, whatever its factories and closers are.
+  @Test func aScopeWithNothingToCloseEndsAtOnce() async throws {
+    let journal = Journal()
+    context.register((any Service).self, lifetime: .scope) { () async in Plain() }
+    context.register((any Other).self, lifetime: .scope) { Plain() }.onClose { _ in journal.add("closed") }
+    let scope = try context.makeScope(tag: "scope")
+    scope.register((any Module).self, lifetime: .context) { Plain() }.onClose { _ in journal.add("closed") }
+    _ = try await scope.obtain((any Service).self)
+    #expect(scope.closeAtOnce() && journal.all.isEmpty)
+    let other = try context.makeScope(tag: "scope")
+    _ = try other.require((any Other).self)
+    #expect(!other.closeAtOnce())
+    try await other.close()
+    #expect(journal.all == ["closed"])
+  }
+
   /// Nobody waits for the child's close, which a factory there has begun. But then the parent's close has its error.
   @Test func anErrorThatACloseAboveGetsIsNotReported() async throws {
     let (context, closes, go) = (context, Latch(), Latch())

@@ -105,13 +105,8 @@ extension Node {
       watcher.notify(of: endsHere && (watcher as? Watcher)?.goesOnAbove == false ? .end : .answer)
       // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in the array, so the
       // fast `removeLast` is usually enough.
-      if endsHere {
-        watcher.leave()
-      } else if watcher.nodesAbove.last == self {
-        watcher.nodesAbove.removeLast()
-      } else {
-        watcher.nodesAbove.removeAll { $0 == self }
-      }
+      if endsHere { watcher.leave() }
+      if let index = watcher.nodesAbove.lastIndex(of: self) { watcher.nodesAbove.remove(at: index) }
     }
     treeLocked.extras?.watchers = ObjectTable()
     treeLocked.isWatched = false

@@ -64,11 +64,7 @@ extension Watcher {
 
   /// Begins a new look. Do not call this under a lock.
   func beginLook() {
-    Tree.change { _ in
-      needs.count = 0
-      madeWeakly = []
-      (isPending, isOutOfDate) = (true, true)
-    }
+    Tree.change { _ in (needs.count, madeWeakly, isPending, isOutOfDate) = (0, [], true, true) }
   }
 
   /// How many needs have been noted so far. Do not read this under a lock.

@@ -46,7 +46,7 @@ extension Node {
     var children: [UDIContext] = []
     let isNew = Tree.change { garbage in
       if treeLocked.state == .closed { return false }
-      if atOnce, isEnding || treeLocked.hasClosers || hasChildren || hasOpenEnds { return false }
+      if atOnce, isEnding || hasChildren || hasOpenEnds { return false }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
       if !treeLocked.state.isEnding { notePast(&garbage) }

@@ -53,8 +53,8 @@ package struct Node: Hashable, @unchecked Sendable {
     var remembersContext = false
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
-    /// Whether closing the context might take time, because it has had a provider with a closer or with an asynchronous
-    /// factory.
+    /// Whether the order might matter in which the context is closed, because it has had a provider with a closer or
+    /// with an asynchronous factory.
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false

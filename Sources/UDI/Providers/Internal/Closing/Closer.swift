@@ -68,10 +68,9 @@ extension Closer {
 // MARK: - How a provider with a closer keeps track of the instances that have yet to be closed
 
 extension Provider {
-  /// Notes that closing the context might take time. Called under the tree lock.
+  /// Notes that the order might matter in which the context is closed. Called under the tree lock.
   final func noteCloser(_ node: Node) {
-    node.treeLocked.hasClosers = true
-    if closer != nil { unsafe Tree.hasClosers = true }
+    unsafe (node.treeLocked.hasClosers, Tree.hasClosers) = (true, Tree.hasClosers || hasCloser)
   }
 
   /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.

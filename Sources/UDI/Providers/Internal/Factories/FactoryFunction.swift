@@ -33,14 +33,14 @@ struct FactoryFunction {
   init<Dependency>(_ make: __shared @escaping @isolated(any) () throws -> Dependency?) {
     function = unsafe unsafeBitCast(Making(function: make), to: Returning<Void>.self)
     takesContext = false
-    words = Self.words(of: Dependency.self)
+    words = Instance.words(of: Dependency.self)
   }
 
   @inline(__always)
   init<Dependency>(_ make: __shared @escaping @isolated(any) (UDIContext) throws -> Dependency?) {
     function = unsafe unsafeBitCast(MakingInContext(function: make), to: Returning<Void>.self)
     takesContext = true
-    words = Self.words(of: Dependency.self)
+    words = Instance.words(of: Dependency.self)
   }
 
   /// Wraps a factory that takes a context, and perhaps arguments.
@@ -48,7 +48,7 @@ struct FactoryFunction {
     takingArguments make: @escaping @isolated(any) (UDIContext, repeat each Argument) throws -> Dependency?
   ) {
     let make = IsolatedFunction(function: make).isolationErased
-    let words = Self.words(of: Dependency.self)
+    let words = Instance.words(of: Dependency.self)
     typealias Pack = ArgumentPack<repeat each Argument>
     let making = MakingFromArguments { context, arguments in
       // The function writes its result to memory that the caller provides, because the result's type is generic. This
@@ -64,11 +64,6 @@ struct FactoryFunction {
     }
     function = unsafe unsafeBitCast(making, to: Returning<Void>.self)
     (takesContext, takesArguments, self.words) = (true, true, words)
-  }
-
-  @inline(__always)
-  private static func words<Dependency>(of type: Dependency.Type) -> UInt8 {
-    TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }
 
   /// Calls the function.

@@ -76,6 +76,32 @@ struct Instance: @unchecked Sendable {
     self.init(value)
   }
 
+  /// The number of words of a value, if the type `holdsReferences`; otherwise 0.
+  @inline(__always)
+  static func words<Dependency>(of type: Dependency.Type) -> UInt8 {
+    TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
+  }
+
+  /// Wraps what is written to memory for an optional of a type; nil if nothing is.
+  ///
+  /// - Parameter write: Gets the memory, which contains nil.
+  static func written(as type: Any.Type, _ write: (InstanceMemory) throws -> Void) rethrows -> Instance? {
+    func inOptional<Dependency>(_ type: Dependency.Type) throws -> Instance? {
+      var found: Dependency?
+      try unsafe withUnsafeMutablePointer(to: &found) { try write(unsafe InstanceMemory(address: $0)) }
+      return .wrapping(found)
+    }
+    func words<Dependency>(_ type: Dependency.Type) -> UInt8 { self.words(of: type) }
+    let count = _openExistential(type, do: words)
+    if count == 0 { return try _openExistential(type, do: inOptional) }
+    // In an optional of such a type, the first word is 0 for nil. The metadata of the optional are slow to find.
+    var words: (UInt, UInt, UInt) = (0, 0, 0)
+    try unsafe withUnsafeMutableBytes(of: &words) {
+      try write(unsafe InstanceMemory(address: $0.baseAddress.unsafelyUnwrapped))
+    }
+    return unsafe Instance(owning: words.0, (words.1, words.2), wordCount: count)
+  }
+
   /// Wraps a dependency.
   @inline(__always)
   init<Dependency>(_ dependency: Dependency) {
@@ -130,9 +156,8 @@ struct InstanceMemory {
   /// - Returns: Whether there is an instance.
   @discardableResult
   func write<Dependency>(_ instance: Dependency?) -> Bool {
-    let isThere = if case .some = instance { true } else { false }
     unsafe address.assumingMemoryBound(to: Dependency?.self).pointee = instance
-    return isThere
+    return instance != nil
   }
 
   /// Writes an instance, with a cast if necessary.

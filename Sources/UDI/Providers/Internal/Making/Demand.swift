@@ -87,34 +87,32 @@ struct Demand: Sendable {
   /// those of `UDIContext.complete`, but a provider is not asked here.
   @inline(never)
   func find() throws -> (present: Instance?, provider: Provider?) {
-    func look<Dependency>(for type: Dependency.Type) throws -> (Instance?, Provider?) {
-      var found: Dependency?
-      return try unsafe withUnsafeMutablePointer(to: &found) {
-        let memory = unsafe InstanceMemory(address: $0)
-        let given = arguments?.arguments
+    let given = arguments?.arguments
+    var (present, provider): (Instance?, Provider?)
+    let found = try looking(isForFactory: true) {
+      try Instance.written(as: request.type) { memory in
         var answer =
           given == nil ? context.attempt(request, into: memory) : context.attemptToMake(request, into: memory)
         while true {
           switch answer {
-          case .written: return unsafe (.wrapping($0.pointee), nil)
-          case .object(let object) where memory.write(object, as: type): return unsafe (.wrapping($0.pointee), nil)
+          case .written: return
+          case .object(let object) where memory.write(object, as: request.type): return
           case .nothing, .object: throw ProviderFailure.nothing
           case .provided(let entry):
             try entry.reject(request.reach, given)
-            if let provider = entry as? Provider { return (nil, provider) }
+            provider = entry as? Provider
             // Nil if the entry has left its context in the meantime.
-            if let instance = try entry.instance(for: context, with: nil, isFresh: false) {
-              return try (exact(instance, entry), nil)
+            if provider == nil, let instance = try entry.instance(for: context, with: nil, isFresh: false) {
+              present = try exact(instance, entry)
             }
+            if provider != nil || present != nil { return }
           case .undecided: break
           }
           answer = context.locate(request, mustMake: given != nil, for: nil, into: memory)
         }
       }
     }
-    // Without the variables, the labels of the result would confuse the compiler.
-    let (present, provider) = try looking(isForFactory: true) { try _openExistential(request.type, do: look) }
-    return (present, provider)
+    return (present ?? found, provider)
   }
 
   /// An entry's instance as exactly the requested type.

@@ -369,7 +369,7 @@ extension Provider {
     if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }
     let chosen = unsafe uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
     sharing = kind == .scoped ? .strong : chosen
-    if hasCloser || self is AsyncFactory || (self as? ScopeKeeper)?.provider is AsyncFactory { noteCloser(node) }
+    if hasCloser || isAsynchronous { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking
     // The provider already keeps an instance if `provide` was given it. Then the instance's entry enters the context,
