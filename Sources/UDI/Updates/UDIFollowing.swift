@@ -21,10 +21,10 @@ extension Consumer {
     _ step: ActorOwned<([Watcher.Found]?) -> Bool>
   ) -> UDIFollowing {
     let reporter = UDIReporter.ofTask
-    @Sendable func take(_ change: ChangeKind?, in root: UDIContext?, on actor: isolated (any Actor)?) async -> Bool {
+    @Sendable func take(_ hasChanged: Bool, in root: UDIContext?, on actor: isolated (any Actor)?) async -> Bool {
       await roots.ofTask.withValue(root) {
         await UDIReporter.scoped.ofTask.withValue(reporter) {
-          await watcher.news(after: change, onlyIfInDoubt: isLazy, on: actor).map(step.value) ?? true
+          await watcher.news(after: hasChanged, onlyIfInDoubt: isLazy, on: actor).map(step.value) ?? true
         }
       }
     }

@@ -222,11 +222,15 @@ private struct Greeting: Sendable {
       return user
     }
     register("searched") { [weak panel] _ in (panel?.link((any Service).self) as? any Loose)?.label ?? "-" }
+    register("seen") { [weak panel] _ in panel?.link(Session.self)?.user ?? "-" }
+    let seen = labels(named: "seen")
+    await expect(seen, ["-"])
     let (moved, searched) = (labels(named: "moved"), labels(named: "searched"))
     await expect(moved, ["-"])
     await expect(searched, ["-"])
     logIn("right", in: right)
     await expect(moved, ["right"])
+    await expect(seen, ["right"])
     let below = try panel.makeChild(tag: "below")
     let plain = Plain("below")
     below.bind(plain, as: (any Service).self)
@@ -235,7 +239,7 @@ private struct Greeting: Sendable {
     await expect(searched, ["-"])
     panel.search = .lineage
     await expect(searched, ["below"])
-    withExtendedLifetime((plain, moved, searched)) {}
+    withExtendedLifetime((plain, seen, moved, searched)) {}
   }
 
   @Test("A move into another scope: its own instance is found, and what is made of that")
@@ -545,7 +549,36 @@ private struct Greeting: Sendable {
     consumer.follow(root.updates(of: (any Extra).self)) { .some(($0 as? Member)?.label) }
     await expect(consumer, ["1"])
     #expect(await settle([root]) && makings.count == 1)
+    let plain = Plain()
+    root.bind(plain, as: (any Extra).self)
+    root.unbind((any Extra).self)
+    await expect(consumer, [])
+    #expect(makings.count == 1)
     await consumer.end()
+  }
+
+  @Test("Consumers that let go of a weak instance after a while do not keep each other busy")
+  func weakLetGoLater() async {
+    let root = root
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [makings] in
+      makings.add()
+      return Member("\(makings.count)")
+    }
+    let tasks = (1...2).map { _ in
+      Task {
+        for await member in root.updates(of: Member.self) {
+          for _ in 0..<10 { await Task.yield() }
+          withExtendedLifetime(member) {}
+        }
+      }
+    }
+    #expect(await settle([root]))
+    let count = makings.count
+    #expect(await settle([root]) && makings.count == count)
+    for task in tasks {
+      task.cancel()
+      await task.value
+    }
   }
 
   @Test("If one observer reads between two changes, both are told when the first answer comes back")

@@ -176,10 +176,10 @@ extension LinkWhenAvailableTests {
     let second = Task.detached {
       try await withReporter(.silent) { try await root.linkWhenAvailable((any Alpha).self) }
     }
-    for _ in 0..<20 { await Task.yield() }
+    await eventually { root.nodeCountsOfWatchers.count == 1 && root.consumersAreWaiting }
     let part = Made()
     root.bind(part, as: (any Beta).self)
-    let alpha = root.link((any Alpha).self)
+    let alpha = try #require(root.link((any Alpha).self))
     #expect(try await second.value === alpha)
   }
 

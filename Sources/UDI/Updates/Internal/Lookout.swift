@@ -68,9 +68,10 @@ extension Lookout {
   /// - Parameter made: The ids of the providers that have made in the look what they keep weakly; nil if the look was
   ///   only at existing instances.
   final func noteFindings(madeWeakly made: [UInt]?, _ garbage: inout Garbage) {
-    if isPending, isOutOfDate, let now = findings(&garbage) {
-      found = (now.first.noted(madeWeakly: made), now.others.map { $0.noted(madeWeakly: made) })
-      isOutOfDate = false
+    if isPending, isOutOfDate, var now = findings(&garbage) {
+      now.first.note(madeWeakly: made)
+      for index in now.others.indices { now.others[index].note(madeWeakly: made) }
+      (found, isOutOfDate) = (now, false)
     }
     isPending = false
   }
@@ -102,7 +103,8 @@ extension Lookout {
       let all = start.entries(under: start.keyIDs(of: key.type, search), search).map { Finding($0.object, &garbage) }
       return (all.first ?? Finding(), Array(all.dropFirst()))
     }
-    return (start.nearestEntry(key.id, search).map { Finding($0.object, &garbage) } ?? Finding(), [])
+    guard let entry = start.nearestEntry(key.id, search) else { return (Finding(), []) }
+    return (Finding(entry.object, &garbage), [])
   }
 }
 
@@ -151,12 +153,8 @@ struct Finding {
     }
   }
 
-  /// The same after a look; see `Lookout.noteFindings`.
-  func noted(madeWeakly made: [UInt]?) -> Finding {
-    var noted = self
-    if made?.contains(number) ?? comesFromLook { noted.isMissed = false }
-    return noted
-  }
+  /// Notes whether a look has made the instance; see `Lookout.noteFindings`.
+  mutating func note(madeWeakly made: [UInt]?) { if made?.contains(number) ?? comesFromLook { isMissed = false } }
 
   /// Whether this stands for the same answer as what is found now. What had to be made, and is not kept, is the same if
   /// the same provider makes it.

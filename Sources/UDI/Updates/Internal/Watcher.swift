@@ -117,17 +117,19 @@ extension Watcher {
   /// Looks up after a change.
   ///
   /// - Parameters:
-  ///   - change: What `nextChange` has returned.
+  ///   - hasChanged: What `nextChange` has returned.
   ///   - isLazy: Whether to return nil as at the end, without a lookup, after a change that the user has made.
   ///   - actor: Where to look.
   /// - Returns: What has been found, or nil at the end, as for `next`; nothing if the answer is still the same.
   @inline(never)
-  func news(after change: ChangeKind?, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
-    guard let change, let context else { return .some(nil) }
+  func news(after hasChanged: Bool, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
+    guard hasChanged, let context else { return .some(nil) }
     // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
     // it were entered after the lookup, a change in between would be missed.
     let differs = context.change { node, garbage -> Bool? in
       node.enter(self)
+      // The change counts until it has been compared (`readAgain`). If there are copies of an iterator, one gets it.
+      guard change != .end, let change = change.take() else { return false }
       let differs = self.differs(after: change, &garbage)
       // What the consumer then looks up is not known here.
       if isLazy, differs == true { forgetFindings() }
@@ -150,18 +152,16 @@ extension Watcher {
     if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
     if change >= .answer { return !findsSame(&garbage) }
     // A look at what is kept notes what it finds, unless there is another change.
-    isOutOfDate = self.change != nil
+    isOutOfDate = false
     return change == .keptOnly ? nil : false
   }
 
-  /// Waits until there is a change that the consumer has not seen. If there are copies of an iterator, one of them gets
-  /// it.
+  /// Waits until there is a change that the consumer has not seen.
   ///
-  /// - Returns: The kind of change; nil if the context is gone, or is closed and the watcher does not go on above; if
-  ///   the task is cancelled; or if the consumer has waited long enough.
-  nonisolated(nonsending) func nextChange() async -> ChangeKind? {
-    let kind = await changes.waitForChange { change == .end ? .end : change.take() ?? (isStopped ? .end : nil) }
-    return kind == .end ? nil : kind
+  /// - Returns: Whether there is one; false if the context is gone, or is closed and the watcher does not go on above;
+  ///   if the task is cancelled; or if the consumer has waited long enough.
+  nonisolated(nonsending) func nextChange() async -> Bool {
+    await changes.waitForChange { change ?? (isStopped ? .end : nil) } ?? .end != .end
   }
 
   /// Records a change of a need. Called under the tree lock.
