@@ -122,7 +122,7 @@ struct Finding {
   /// Whether the instance is missed when it goes. What a look has made, and holds weakly, is not: the look would make
   /// it again and again.
   private(set) var isMissed: Bool
-  /// Whether a look has made the instance.
+  /// Whether a look has made the instance, if its provider keeps it weakly.
   private(set) var comesFromLook = false
 
   /// Differs from whatever a lookup finds.

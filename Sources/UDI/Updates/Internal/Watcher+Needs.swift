@@ -57,7 +57,7 @@ extension Watcher {
     for need in needs.all.prefix(needs.count) where need.isPending {
       need.noteFindings(madeWeakly: madeWeakly, &garbage)
     }
-    // What was found before may be missed.
+    // If it is still the same, it is missed when it goes if it was missed before.
     if isKeptOnly, !isOutOfDate, !findsSame(&garbage) { (isPending, isOutOfDate) = (true, true) }
     noteFindings(madeWeakly: isKeptOnly ? nil : madeWeakly, &garbage)
   }
