@@ -109,13 +109,15 @@ final class PropertyLink {
   /// - Parameter attachment: The attachment of the object that has the property; nil to look in `AppContext`.
   /// - Throws: If the dependency is required and there is none.
   private func look(_ attachment: UDIAttachment?, for owner: AnyObject, into memory: InstanceMemory) throws {
-    let finder: any UDIFinder = attachment.map(\.self) ?? AppContext
     let (type, reach, name, search, site) = (request.type, request.reach, request.name, request.search, request.site)
-    let (asker, memory) = unsafe (attachment == nil ? finder : owner, memory.address)
-    if isFilled {
-      try unsafe finder._findOrThrow(type, reach, named: name, search: search, at: site, for: asker, into: memory)
+    let memory = unsafe memory.address
+    if let attachment, isFilled {
+      try unsafe attachment._findOrThrow(type, reach, named: name, search: search, at: site, for: owner, into: memory)
+    } else if let attachment {
+      unsafe attachment._find(type, reach, named: name, search: search, at: site, for: owner, into: memory)
     } else {
-      unsafe finder._find(type, reach, named: name, search: search, at: site, for: asker, into: memory)
+      let app = AppContext
+      unsafe app._find(type, reach, named: name, search: search, at: site, for: app, into: memory)
     }
   }
 
