@@ -1,5 +1,5 @@
-/// Requests, as a server makes them: a scope for each, with what comes and goes with it. By hand, by hand with a task for
-/// each step that may wait, and with a scope.
+/// Requests, as a server makes them: a scope for each, with what comes and goes with it. By hand, by hand with a task
+/// for each step that may wait, and with a scope.
 import Dispatch
 import UDI
 
@@ -18,11 +18,12 @@ private final class Transaction: Sendable {
 
 /// Makes and closes what requests have, as often as it is told.
 ///
-/// - Parameter kind: What a request has; nil if there is no such kind.
-func makeRequests(_ count: Int, in root: UDIContext, _ kind: Substring) -> Bool? {
+/// - Parameter kind: What a request has.
+/// - Returns: Whether there is such a kind.
+func makeRequests(_ count: Int, in root: UDIContext, _ kind: Substring) -> Bool {
   let hasAll = kind == "all"
   let kinds = ["provide", "once", "later", "close", "all", "by-hand", "tasks"]
-  guard kinds.contains(String(kind)) else { return nil }
+  guard kinds.contains(String(kind)) else { return false }
   root.register(Session.self, lifetime: .scope) { Session(try $0.require(User.self)) }
   root.register(Upload.self, lifetime: .scope) { await Upload(try $0.require(User.self)) }
   root.register(Transaction.self, lifetime: .scope) { Transaction() }.onClose { await $0.commit() }

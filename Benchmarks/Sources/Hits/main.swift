@@ -121,6 +121,6 @@ case "request":
     done.signal()
   }
   done.wait()
-case let kind where kind.hasPrefix("request-") && makeRequests(count, in: context, kind.dropFirst(8)) != nil: break
+case let kind where kind.hasPrefix("request-") && makeRequests(count, in: context, kind.dropFirst(8)): break
 default: fatalError("no kind \(arguments[3])")
 }

@@ -101,11 +101,14 @@ final class PropertyLink {
     }
   }
 
-  /// Looks up the dependency without its type, whose optional has metadata that are slow to find.
+  /// Looks up the dependency, and wraps it. Where possible, this does without the metadata of the type's optional,
+  /// which are slow to find.
   private func find(_ attachment: UDIAttachment?, for owner: AnyObject) throws -> Instance? {
     try Instance.written(as: request.type) { try look(attachment, for: owner, into: $0) }
   }
 
+  /// Looks up the dependency, and writes it to memory.
+  ///
   /// - Parameter attachment: The attachment of the object that has the property; nil to look in `AppContext`.
   /// - Throws: If the dependency is required and there is none.
   private func look(_ attachment: UDIAttachment?, for owner: AnyObject, into memory: InstanceMemory) throws {

@@ -57,7 +57,7 @@ extension Watcher {
     for need in needs.all.prefix(needs.count) where need.isPending {
       need.noteFindings(madeWeakly: madeWeakly, &garbage)
     }
-    // If it is still the same, it is missed when it goes if it was missed before.
+    // If the lookup finds the same as before, what has been noted of it stays.
     if isKeptOnly, !isOutOfDate, !findsSame(&garbage) { (isPending, isOutOfDate) = (true, true) }
     noteFindings(madeWeakly: isKeptOnly ? nil : madeWeakly, &garbage)
   }
