@@ -103,8 +103,8 @@ extension Node {
       let endsHere = watcher.start == self
       watcher.hasMoved = true
       watcher.notify(of: endsHere && (watcher as? Watcher)?.goesOnAbove == false ? .end : .answer)
-      // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in the array, so it is
-      // found, and removed, in one step.
+      // A long chain of contexts is dismantled from the top down. Its topmost node is the last one in the array, so it
+      // is found, and removed, in one step.
       if endsHere { watcher.leave() }
       if let index = watcher.nodesAbove.lastIndex(of: self) { watcher.nodesAbove.remove(at: index) }
     }
