@@ -366,6 +366,56 @@ private struct Greeting: Sendable {
     for consumer in consumers { await consumer.end() }
   }
 
+  @Test("A weak instance that another's look made is missed if the one before was")
+  func weakMadeInAnothersLook() async {
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [calls] in
+      calls.add()
+      return Member("\(calls.count)")
+    }
+    let held = Locked<Member?>(root.link(Member.self))
+    register("resets") { context in
+      guard context.link((any Extra).self) != nil else { return "" }
+      context.reset()
+      let made = context.link(Member.self)
+      let before = held.withLock { held in
+        defer { held = made }
+        return held
+      }
+      return before?.label ?? ""
+    }
+    let (member, resets) = (texts(of: Member.self, \.label), labels(named: "resets"))
+    await expect(member, ["1"])
+    await expect(resets, [""])
+    let plain = Plain()
+    root.bind(plain, as: (any Extra).self)
+    await expect(member, ["2"])
+    await expect(resets, ["1"])
+    _ = held.withLock { $0.take() }
+    await expect(member, ["3"])
+    await resets.end()
+    await member.end()
+  }
+
+  @Test("A weak instance that users have made, and that a look has shown under another type, is missed there")
+  func weakShownInLook() async {
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [makings] in
+      makings.add()
+      return Member("\(makings.count)")
+    }.implements((any Extra).self)
+    let (extra, other) = (FollowerOf<String?>(), FollowerOf<String?>())
+    extra.follow(root.updates(of: (any Extra).self)) { .some(($0 as? Member)?.label) }
+    await expect(extra, ["1"])
+    var held: Member? = root.link(Member.self)
+    other.follow(root.updates(of: (any Extra).self)) { .some(($0 as? Member)?.label) }
+    await expect(other, ["2"])
+    await expect(extra, ["2"])
+    await other.end()
+    withExtendedLifetime(held) {}
+    held = nil
+    await expect(extra, ["3"])
+    await extra.end()
+  }
+
   @Test("The death of a weak instance that is no UDIObject is told when its provider is next asked")
   func weakWithoutAttachment() async {
     register(nil, .weak) { [makings] _ in "\(makings.count)" }
@@ -420,6 +470,40 @@ private struct Greeting: Sendable {
     let label = labels()
     await expect(label, ["second", "first"])
     withExtendedLifetime((first, second, label)) {}
+  }
+
+  @Test("What another thread provides during a look, above a context that has moved before, is not lost")
+  func providedDuringLookAfterMove() async throws {
+    let (left, right) = (try root.makeChild(tag: "left"), try root.makeChild(tag: "right"))
+    let panel = try left.makeChild(tag: "panel")
+    register { [weak panel, weak right] context in
+      let other = context.link((any Service).self)
+      let user = panel?.link(Session.self)?.user ?? "-"
+      if other != nil, user == "-" { onThreads([{ [right] in _ = right?.provide(Session(user: "right")) }]) }
+      return user
+    }
+    let label = labels()
+    await expect(label, ["-"], panel)
+    let plain = Plain()
+    root.bind(plain, as: (any Service).self)
+    try right.addChild(panel)
+    await expect(label, ["-", "right"], panel)
+  }
+
+  @Test("What is replaced while something nearer hides it is told when that goes, wherever the new one is in memory")
+  func replacedBehindAnother() async throws {
+    let child = try root.makeChild(tag: "child")
+    register(nil, .context) { [makings] _ in "\(makings.count)" }
+    let label = labels(from: child)
+    await expect(label, ["0"], child)
+    let nearer = Made("nearer")
+    child.bind(nearer, as: Made.self)
+    root.reset()
+    // The new instance may well be where the old one was.
+    _ = root.link(Made.self)
+    child.unbind(Made.self)
+    await expect(label, ["1"], child)
+    withExtendedLifetime(nearer) {}
   }
 
   @Test("An object's lookup in a look does not wait for the tree while it holds its own lock")

@@ -12,8 +12,8 @@ class Lookout: @unchecked Sendable {
   @safe @exclusivity(unchecked) final var start: Node?
   /// The other nodes where this is entered. An array that contains `start`, too, would take 48 bytes for each need.
   @safe @exclusivity(unchecked) final var nodesAbove: [Node] = []
-  /// What it has found. There are no others if it finds only one dependency.
-  @safe @exclusivity(unchecked) private final var found = (first: Finding(), others: [Finding]())
+  /// What it has found. `others` is nil if it finds only one dependency, and comes first, because that saves 16 bytes.
+  @safe @exclusivity(unchecked) private final var found: Findings = (nil, Finding())
   /// Whether to look up all dependencies of the type, whatever their names, and not only the first one with the name.
   final let findsAll: Bool
   /// The direction of the lookup: that of the request, or else the context's own search; `lineage` if `looksOnlyUp`.
@@ -46,7 +46,7 @@ class Lookout: @unchecked Sendable {
   func notify(of kind: ChangeKind) {
     // What a look changes is no news for what is made of it: otherwise, two consumers might keep each other busy.
     if isNews(kind), kind == .died || kind != .ofLook && !Tree.isLooking {
-      watcher?.read { $0.noteChangeOfNeeds(kind) }
+      watcher?.read { $0.noteChangeOfNeeds() }
     }
   }
 
@@ -56,21 +56,23 @@ class Lookout: @unchecked Sendable {
     // If somebody else changes something during a look, the look may have found what was there before.
     let isByOthers = kind != .ofLook && kind != .keptOnly && !Tree.isLooking
     if kind == .ignored || kind == .renewed || isPending && isByOthers { forgetFindings() }
-    return kind != .ignored && (kind != .died || found.first.isMissed || found.others.contains(where: \.isMissed))
+    return kind != .ignored
+      && (kind != .died || found.first.mayBeMissed || found.others?.contains(where: \.mayBeMissed) == true)
   }
 }
 
 // MARK: - What it finds. Called under the tree lock
 
 extension Lookout {
-  /// Notes what the lookup finds when the look has ended.
+  /// Notes what the lookup finds when the look has ended. The garbage holds what it has found before: what is out of
+  /// the tree by now must not be released under the lock.
   ///
   /// - Parameter made: The ids of the providers that have made in the look what they keep weakly; nil if the look was
   ///   only at existing instances.
   final func noteFindings(madeWeakly made: [UInt]?, _ garbage: inout Garbage) {
-    if isPending, isOutOfDate, var now = findings(&garbage) {
-      now.first.note(madeWeakly: made)
-      for index in now.others.indices { now.others[index].note(madeWeakly: made) }
+    if isPending, isOutOfDate, let now = findings(madeWeakly: made) {
+      found.first.discard(&garbage)
+      found.others?.forEach { $0.discard(&garbage) }
       (found, isOutOfDate) = (now, false)
     }
     isPending = false
@@ -78,91 +80,87 @@ extension Lookout {
 
   /// Lets the findings differ from whatever the lookup finds.
   final func forgetFindings() {
-    found = (.forgotten, [])
+    found.first.forget()
     isPending = false
   }
 
   /// Whether the lookup finds what it found before.
   final func findsSame(_ garbage: inout Garbage) -> Bool {
-    guard let now = findings(&garbage), !isPending else { return false }
-    return found.first.isSame(as: now.first) && found.others.count == now.others.count
-      && zip(found.others, now.others).allSatisfy { $0.isSame(as: $1) }
+    guard let now = findings(), !isPending else { return false }
+    return found.first.isSame(as: now.first, &garbage) && found.others?.count == now.others?.count
+      && zip(found.others ?? [], now.others ?? []).allSatisfy { $0.isSame(as: $1, &garbage) }
   }
 
-  private final func findings(_ garbage: inout Garbage) -> (first: Finding, others: [Finding])? {
+  private final func findings(madeWeakly made: [UInt]? = nil) -> Findings? {
     guard isEntered, let start else { return nil }
     if hasMoved { start.enter(self) }
     if let key = key as? ScopeKey {
       let scope = sequence(first: start) { $0.shared.parent }.first {
         $0.treeLocked.isScope && key.scopeKind ?? $0.scopeKind == $0.scopeKind
       }
-      return (scope.map { Finding($0, $0.provider(key.id)?.kept?.object) } ?? Finding(), [])
+      let kept = scope?.provider(key.id)?.kept?.object
+      let number = scope.map { unsafe UInt(bitPattern: $0.address) } ?? 0
+      return (nil, Finding(number: number, nil, kept, isMissed: kept != nil))
     }
     let search = looksOnlyUp ? .ancestors : direction
     if findsAll {
-      let all = start.entries(under: start.keyIDs(of: key.type, search), search).map { Finding($0.object, &garbage) }
-      return (all.first ?? Finding(), Array(all.dropFirst()))
+      let all = start.entries(under: start.keyIDs(of: key.type, search), search).map { $0.read { finding($0, made) } }
+      return (Array(all.dropFirst()), all.first ?? Finding())
     }
-    guard let entry = start.nearestEntry(key.id, search) else { return (Finding(), []) }
-    return (Finding(entry.object, &garbage), [])
+    return (nil, start.nearestEntry(key.id, search).map { $0.read { finding($0, made) } } ?? Finding())
+  }
+
+  private final func finding(_ entry: Entry, _ made: [UInt]?) -> Finding {
+    if entry.kind == .binding {
+      return Finding(number: ~UInt(truncatingIfNeeded: entry.keyID), entry, isMissed: !entry.comesFromLook)
+    }
+    guard let kept = entry as? InstanceEntry else { return Finding(number: (entry as? Provider)?.maker.id ?? 0) }
+    let number = kept.maker.maker.id
+    // What another look has made instead of what the consumer would miss is missed, too.
+    func wasMissed() -> Bool { ([found.first] + (found.others ?? [])).contains { $0.isMissed && $0.number == number } }
+    let isMissed = made.map { !$0.contains(number) } ?? (!kept.comesFromLook || wasMissed())
+    return Finding(number: number, kept.owned == nil ? kept : nil, kept.owned, isMissed: isMissed)
   }
 }
 
-/// What a lookup has found, or what stands for it if it had to be made.
+/// What a lookup has found: all of it, if it finds all dependencies of a type.
+private typealias Findings = (others: [Finding]?, first: Finding)
+
+/// A dependency that a lookup has found, or what stands for it if it had to be made.
 struct Finding {
-  /// The id of the provider; for a binding, that of the key, and for a scope, the node's address; 0 for nothing;
-  /// `max` for what has been forgotten.
+  /// The id of the provider; for a binding, that of the key, inverted, and for a scope, the node's address; 0 for
+  /// nothing.
   let number: UInt
-  /// The address of the instance; 0 if there was none.
-  private let address: UInt
-  /// The instance, if nothing owns it: another object could have its address by now. What is owned is not replaced
-  /// without a notice (`Lookout.isNews`), and a weak reference would make all its references slower.
-  private weak var object: AnyObject?
-  private let isOwned: Bool
+  /// The entry, if it holds the instance weakly. It keeps nothing alive but itself, and tells whether the instance that
+  /// has been found is still there: another one could have its address by now.
+  private let entry: Entry?
+  /// The address of the instance, if a provider owns it, and does not replace it without a notice (`Lookout.isNews`);
+  /// `max` for what has been forgotten.
+  private var address: UInt
   /// Whether the instance is missed when it goes. What a look has made, and holds weakly, is not: the look would make
   /// it again and again.
-  private(set) var isMissed: Bool
-  /// Whether a look has made the instance, if its provider keeps it weakly.
-  private(set) var comesFromLook = false
+  let isMissed: Bool
 
-  /// Differs from whatever a lookup finds.
-  static var forgotten: Finding { Finding(number: .max, isMissed: true) }
-
-  /// - Parameter isOwned: Whether a provider owns the instance.
-  init(number: UInt = 0, _ object: AnyObject? = nil, isOwned: Bool = false, isMissed: Bool = false) {
-    (self.number, self.isOwned, self.object) = (number, isOwned, isOwned ? nil : object)
-    address = object.map { Unretained($0).address } ?? 0
-    self.isMissed = isMissed || object != nil
+  init(number: UInt = 0, _ entry: Entry? = nil, _ owned: AnyObject? = nil, isMissed: Bool = false) {
+    (self.number, self.entry, self.isMissed) = (number, entry, isMissed)
+    address = owned.map { Unretained($0).address } ?? 0
   }
 
-  /// What a scope keeps.
-  init(_ scope: Node, _ object: AnyObject?) {
-    self.init(number: unsafe UInt(bitPattern: scope.address), object, isOwned: true)
-  }
+  /// Lets this differ from whatever a lookup finds.
+  mutating func forget() { address = .max }
 
-  init(_ entry: Entry, _ garbage: inout Garbage) {
-    if let provider = entry as? Provider {
-      self.init(number: provider.maker.id)
-    } else if let made = entry as? InstanceEntry {
-      let isOwned = made.kind != .observed
-      self.init(number: made.maker.maker.id, isOwned ? made.owned : made.liveObject(&garbage), isOwned: isOwned)
-      comesFromLook = made.comesFromLook
-    } else {
-      self.init(number: UInt(truncatingIfNeeded: entry.keyID), entry.liveObject(&garbage))
-      if entry.comesFromLook { isMissed = false }
-    }
-  }
+  /// Whether a notice that an instance has died may be news.
+  var mayBeMissed: Bool { isMissed || address == .max }
 
-  /// Notes whether a look has made the instance; see `Lookout.noteFindings`.
-  mutating func note(madeWeakly made: [UInt]?) { if made?.contains(number) ?? comesFromLook { isMissed = false } }
+  /// Lets the garbage release the entry.
+  func discard(_ garbage: inout Garbage) { if let entry { garbage.add(entry) } }
 
   /// Whether this stands for the same answer as what is found now. What had to be made, and is not kept, is the same if
   /// the same provider makes it.
-  func isSame(as now: Finding) -> Bool {
-    if number != now.number { return false }
-    if now.address == 0 { return !isMissed }
-    // The old instance must not be loaded, because this might be the last to hold it, under the lock; unless it is the
-    // one that is found now, which the garbage holds, or what keeps it.
-    return address == now.address && (isOwned || object != nil)
+  func isSame(as now: Finding, _ garbage: inout Garbage) -> Bool {
+    if number != now.number || address == .max { return false }
+    let present = now.entry?.liveObject(&garbage)
+    if present == nil, now.address == 0 { return !isMissed }
+    return address == now.address && (entry === now.entry || entry?.liveObject(&garbage) === present)
   }
 }

@@ -15,14 +15,14 @@ extension Node {
 
   /// Enters a lookup that begins at this node, and that knows its direction.
   func enter(_ lookout: Lookout) {
-    lookout.leave()
+    if lookout.isEntered { lookout.leave() }
     lookout.hasMoved = false
     func enter(at node: Node) {
-      let extras = node.treeLocked.ensureExtras()
-      let present = extras.watchers[lookout.id]
-      let watchers = present ?? Watchers()
-      watchers.set.insert(Unretained(lookout))
-      if present == nil { extras.watchers[lookout.id] = watchers }
+      if let present = node.treeLocked.extras?.watchers[lookout.id] {
+        present.set.insert(Unretained(lookout))
+      } else {
+        node.treeLocked.ensureExtras().watchers[lookout.id] = Watchers(lookout)
+      }
       node.treeLocked.isWatched = true
       if lookout.isEntered { lookout.nodesAbove.append(node) } else { lookout.start = node }
       lookout.isEntered = true
@@ -126,6 +126,8 @@ extension Node {
 final class Watchers {
   // Guarded by the tree lock.
   @safe @exclusivity(unchecked) fileprivate var set = ObjectSet()
+
+  fileprivate init(_ first: Lookout) { set.insert(Unretained(first)) }
 
   fileprivate func forEach(_ body: (Lookout) -> Void) {
     set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Lookout.self)) } }

@@ -54,12 +54,11 @@ extension Watcher {
   ///
   /// - Parameter isKeptOnly: Whether the look was only at existing instances.
   func noteFindings(isKeptOnly: Bool = false, _ garbage: inout Garbage) {
-    for need in needs.all.prefix(needs.count) where need.isPending {
-      need.noteFindings(madeWeakly: madeWeakly, &garbage)
-    }
-    // If the lookup finds the same as before, what has been noted of it stays.
-    if isKeptOnly, !isOutOfDate, !findsSame(&garbage) { (isPending, isOutOfDate) = (true, true) }
-    noteFindings(madeWeakly: isKeptOnly ? nil : madeWeakly, &garbage)
+    let made = madeWeakly
+    for index in 0..<needs.count { needs.all[index].noteFindings(madeWeakly: made, &garbage) }
+    // If the lookup finds the same as before, what has been noted of it stays; if there is another change, too.
+    if isKeptOnly, change == nil, !findsSame(&garbage) { (isPending, isOutOfDate) = (true, true) }
+    noteFindings(madeWeakly: isKeptOnly ? nil : made, &garbage)
   }
 
   /// Begins a new look. Do not call this under a lock.
@@ -103,13 +102,16 @@ extension Watcher {
       guard direction.looks.above, let above = start.shared.parent else { return }
       (start, direction) = (above, .ancestors)
     }
-    let index = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start) ?? needs.all.count
-    if index == needs.all.count {
-      needs.all.append(Lookout(key, findsAll: findsAll, direction, from: start, for: self))
-      if findsAll { needs.all[index].countFollower(1) }
+    let index = place(of: findsAll ? key.type.idOfAllKeys : key.id, direction, from: start)
+    let need = index.map { needs.all[$0] } ?? Lookout(key, findsAll: findsAll, direction, from: start, for: self)
+    if need.hasMoved { start.enter(need) }
+    if index == nil {
+      // To enlarge an array later costs more than a lookup.
+      if needs.all.isEmpty { needs.all.reserveCapacity(3) }
+      needs.all.append(need)
+      if findsAll { need.countFollower(1) }
     }
-    if needs.all[index].hasMoved { start.enter(needs.all[index]) }
-    meet(index)
+    meet(index ?? needs.all.count - 1)
   }
 
   /// The place of a need; nil if the watcher does not know it.

@@ -66,6 +66,9 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
   var change: ChangeKind? = .answer
+  /// Whether the consumer looks only at what is kept, after a change that `change` no longer tells. Guarded by the tree
+  /// lock.
+  var looksAtKept = false
   /// Whether the consumer has waited long enough, or does not want to know of changes any more. Guarded by the tree
   /// lock.
   private(set) var isStopped = false
@@ -132,12 +135,13 @@ extension Watcher {
       guard change != .end, let change = change.take() else { return false }
       let differs = self.differs(after: change, &garbage)
       // What the consumer then looks up is not known here.
-      if isLazy, differs == true { forgetFindings() }
+      if isLazy, differs == true { last = nil }
       return differs
     }
     if differs == false { return nil }
     if isLazy, differs == true { return .some(nil) }
     let found = await look(from: context, keptOnly: differs == nil)
+    if differs == nil { Tree.change { _ in looksAtKept = false } }
     Schedule.reached(.hasLooked)
     if let found, isNew(found) { return found }
     return nil
@@ -151,9 +155,8 @@ extension Watcher {
     if last == nil { return true }
     if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
     if change >= .answer { return !findsSame(&garbage) }
-    // A look at what is kept notes what it finds, unless there is another change.
-    isOutOfDate = false
-    return change == .keptOnly ? nil : false
+    looksAtKept = change == .keptOnly
+    return looksAtKept ? nil : false
   }
 
   /// Waits until there is a change that the consumer has not seen.
@@ -165,9 +168,7 @@ extension Watcher {
   }
 
   /// Records a change of a need. Called under the tree lock.
-  func noteChangeOfNeeds(_ kind: ChangeKind) {
-    // What the watcher's own look makes, it gets.
-    if kind == .keptOnly, looker == currentThread() { return }
+  func noteChangeOfNeeds() {
     needsHaveChanged = true
     note(.ignored)
   }
@@ -175,7 +176,7 @@ extension Watcher {
   /// Prepares another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
   /// may find something else than the one before, so both must be told, even if the change is taken back.
   func readAgain() {
-    if change == nil { return }
+    if change == nil, !looksAtKept { return }
     forgetFindings()
     note(.answer)
   }

@@ -29,7 +29,7 @@ final class NodeExtras {
   var rules: [Rule] = []
   /// By their keys' ids, the watchers whose lookups begin here, or begin further down and can climb to this node. The
   /// latter look into this node alone: it does not notify them of changes below it.
-  var watchers = ObjectTable<Watchers>()
+  @safe @exclusivity(unchecked) var watchers = ObjectTable<Watchers>()
   /// Whether there may be records of bindings that were removed from this context (`RemovedBinding`).
   var hasRemovedBindings = false
   /// Bindings in other contexts, made with `multiBind` by objects that are attached to this one. They end with this
