@@ -56,11 +56,6 @@ extension Node {
     garbage.add(override)
   }
 
-  /// Ends all overrides of the context, because the context is ending.
-  func endOverrides(_ garbage: inout Garbage) {
-    while let override = treeLocked.extras?.overrides.last { end(override, &garbage) }
-  }
-
   /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
   /// context's binding; or else to the provider or the entry for the instance that it keeps.
   private func showOwn(_ key: KeyIdentity) {

@@ -63,7 +63,7 @@ final class FollowedProperty: @unchecked Sendable {
       watcher?.readAgain()
       return watcher
     }
-    if let present { return present.looking(isWhole: true, lookUp) }
+    if let present { return present.lookAgain(lookUp) }
     // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
     let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, goesOnAbove: true)

@@ -73,7 +73,7 @@ extension UDISnapshot {
     for recorded in related {
       guard let seen = recorded.dependent.sighting(&garbage) else { continue }
       let key = recorded.key
-      let path = recorded.foundPath(&garbage)
+      let path = recorded.found(&garbage)?.place?.fullPath
       let entry = path == nil ? nil : positions[recorded.entryAddress]?.first
       let context = seen.node.flatMap { indices[$0] }
       if entry == nil, context == nil { continue }

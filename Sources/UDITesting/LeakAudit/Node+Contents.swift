@@ -14,8 +14,7 @@ extension Node {
     allEntries.filter { !($0 is InstanceEntry || $0 is Alias) }.map { source in
       let provider = source as? Provider
       let bound = provider == nil ? source.liveObject(&garbage) : nil
-      var owned: [AnyObject] = []
-      provider?.forEachOwned { owned.append($0) }
+      let owned = provider?.allOwned ?? []
       let holders: [AnyObject?] = [provider, provider?.closer]
       return (
         source.described(&garbage), source.reach, bound, owned, holders.compactMap(\.self), provider?.storages ?? []

@@ -506,6 +506,30 @@ private struct Greeting: Sendable {
     withExtendedLifetime(nearer) {}
   }
 
+  /// Registers a weak instance that belongs to no actor.
+  private nonisolated func registerMember() {
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [calls] in
+      calls.add()
+      return Member("\(calls.count)")
+    }
+  }
+
+  @Test("What another thread has made during a look, and holds, is told")
+  func madeDuringLook() async {
+    registerMember()
+    let held = Locked<Member?>(nil)
+    register { [makings] context in
+      let label = context.link(Member.self)?.label ?? "-"
+      if makings.count == 0 { onThreads([{ held.withLock { $0 = context.link(Member.self) } }]) }
+      return label
+    }
+    let label = labels()
+    await expect(label, ["1", "2"])
+    _ = held.withLock { $0.take() }
+    await expect(label, ["3"])
+    await label.end()
+  }
+
   @Test("An object's lookup in a look does not wait for the tree while it holds its own lock")
   func lockOrder() async {
     let member = Member("member").attached(to: root)
@@ -665,6 +689,24 @@ private struct Greeting: Sendable {
     }
   }
 
+  @Test("A weak parameter that nobody holds keeps nobody busy", arguments: [true, false])
+  func weakParameter(isMissing: Bool) async {
+    root.register(Member.self, lifetime: .weak, isolation: nil) { [makings] in
+      makings.add()
+      return Member("\(makings.count)")
+    }
+    let make = { @Sendable (member: Member, session: Session) in Made(member.label) }
+    root.register(lifetime: .unique, isolation: nil, using: make)
+    if !isMissing { root.provide(Session(user: "Ann")) }
+    let label = labels()
+    await expect(label, [isMissing ? nil : "1"])
+    #expect(makings.count == 1)
+    root.provide(Session(user: "Bob"), replaces: true)
+    await expect(label, ["2"])
+    #expect(makings.count == 2)
+    await label.end()
+  }
+
   @Test("If one observer reads between two changes, both are told when the first answer comes back")
   func readBetweenChanges() async {
     let (first, second) = (Plain("first"), Plain("second"))
@@ -684,6 +726,67 @@ private struct Greeting: Sendable {
     root.bind(first, as: (any Loose).self)
     await eventually { told.count == 2 }
     #expect(read() == "first")
+  }
+
+  @Test("A change during the second read of a property, and back, is told")
+  func changesBackDuringSecondRead() async {
+    let (first, second) = (Plain("first"), Plain("second"))
+    root.bind(first, as: (any Service).self)
+    root.register((any Loose).self, lifetime: .unique, isolation: nil) { [makings] context in
+      makings.add()
+      let isSecond = makings.count == 2
+      if isSecond { onThreads([{ context.bind(second, as: (any Service).self) }]) }
+      defer { if isSecond { onThreads([{ context.bind(first, as: (any Service).self) }]) } }
+      return Plain((context.link((any Service).self) as? any Loose)?.label ?? "-")
+    }
+    let screen = LooseScreen().attached(to: root)
+    let told = Tally()
+    for label in ["first", "second"] {
+      withObservationTracking {
+        #expect(screen.loose?.label == label)
+      } onChange: {
+        told.add()
+      }
+    }
+    await eventually { told.count == 2 }
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test("What a binding had beside its object is released under no lock, when its followers have ended")
+  func metadataOfFollowed() async {
+    let root = root
+    let released = Tally()
+    var screen: LooseScreen? = LooseScreen().attached(to: root)
+    for round in 1...3 {
+      let plain = Plain()
+      let witness = Farewell {
+        root.bind(plain, as: (any Other).self)
+        released.add()
+      }
+      root.bind(plain, as: (any Loose).self, metadata: consume witness)
+      let told = Tally()
+      withObservationTracking {
+        _ = screen?.loose
+      } onChange: {
+        told.add()
+      }
+      root.unbind((any Loose).self)
+      await eventually { told.count == 1 && released.count == round }
+    }
+    screen = nil
+  }
+
+  @Test("A consumer that is cancelled in a look reports nothing")
+  func cancelled() async {
+    let ((), reports) = await MisuseLog.during {
+      register { $0.link(Session.self)?.user ?? "-" }
+      let label = labels()
+      await expect(label, ["-"])
+      logIn("Ann")
+      await label.end()
+      _ = await settle([root])
+    }
+    #expect(reports.isEmpty, "\(reports)")
   }
 
   @Test("What something that is made once binds, in a look, is told")

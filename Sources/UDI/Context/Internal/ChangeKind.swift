@@ -12,8 +12,10 @@ enum ChangeKind: Comparable {
   /// A provider with a synchronous factory has released the instance that it kept. Watchers are not notified, because
   /// the provider makes another instance as soon as a lookup asks for one, but not before.
   case ignored
-  /// An instance that a provider kept weakly has been released. That is news only for those who had found it: a look
-  /// that makes one, and lets go of it, would be repeated for ever.
+  /// An instance that a provider kept weakly, and that a look had made, has been released. That is news only for those
+  /// who miss it: a look that makes one, and lets go of it, would be repeated for ever.
+  case diedOfLook
+  /// The same for an instance that users had made.
   case died
   /// A marked binding has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
   /// this is no news.

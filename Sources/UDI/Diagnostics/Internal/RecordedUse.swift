@@ -51,10 +51,7 @@ package final class RecordedUse {
   }
 
   /// What was found, if it still exists. The garbage keeps it alive.
-  func found(_ garbage: inout Garbage) -> Entry? { garbage.held(entry) }
-
-  /// The path of the context that contains what was found; nil if it has been removed.
-  package func foundPath(_ garbage: inout Garbage) -> [String]? { found(&garbage)?.node?.fullPath }
+  package func found(_ garbage: inout Garbage) -> Entry? { garbage.held(entry) }
 }
 
 /// What `DependentUses.sighting` returns.

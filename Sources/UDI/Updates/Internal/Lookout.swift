@@ -45,8 +45,10 @@ class Lookout: @unchecked Sendable {
   /// Records a change. Called under the tree lock.
   func notify(of kind: ChangeKind) {
     // What a look changes is no news for what is made of it: otherwise, two consumers might keep each other busy.
-    if isNews(kind), kind == .died || kind != .ofLook && !Tree.isLooking {
-      watcher?.read { $0.noteChangeOfNeeds() }
+    guard isNews(kind), kind <= .died || kind != .ofLook && !Tree.isLooking else { return }
+    watcher?.read {
+      $0.needsHaveChanged = true
+      $0.note(.ignored)
     }
   }
 
@@ -54,28 +56,35 @@ class Lookout: @unchecked Sendable {
   final func isNews(_ kind: ChangeKind) -> Bool {
     isOutOfDate = true
     // If somebody else changes something during a look, the look may have found what was there before.
-    let isByOthers = kind != .ofLook && kind != .keptOnly && !Tree.isLooking
-    if kind == .ignored || kind == .renewed || isPending && isByOthers { forgetFindings() }
+    let looker = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.looker : nil
+    let isOfLook = kind == .ofLook || kind == .diedOfLook || looker == currentThread() || Tree.isLooking
+    if kind == .ignored || kind == .renewed || isPending && !isOfLook { forgetFindings() }
     return kind != .ignored
-      && (kind != .died || found.first.mayBeMissed || found.others?.contains(where: \.mayBeMissed) == true)
+      && (kind > .died || found.first.mayBeMissed || found.others?.contains(where: \.mayBeMissed) == true)
   }
 }
 
 // MARK: - What it finds. Called under the tree lock
 
 extension Lookout {
-  /// Notes what the lookup finds when the look has ended. The garbage holds what it has found before: what is out of
-  /// the tree by now must not be released under the lock.
+  /// Notes what the lookup finds when the look has ended.
   ///
   /// - Parameter made: The ids of the providers that have made in the look what they keep weakly; nil if the look was
   ///   only at existing instances.
   final func noteFindings(madeWeakly made: [UInt]?, _ garbage: inout Garbage) {
     if isPending, isOutOfDate, let now = findings(madeWeakly: made) {
-      found.first.discard(&garbage)
-      found.others?.forEach { $0.discard(&garbage) }
+      discardFindings(&garbage)
       (found, isOutOfDate) = (now, false)
     }
     isPending = false
+  }
+
+  /// Lets the garbage hold what has been found, which may be out of the tree by now, and must not be released under the
+  /// lock.
+  final func discardFindings(_ garbage: inout Garbage) {
+    found.first.discard(&garbage)
+    found.others?.forEach { $0.discard(&garbage) }
+    found = (nil, Finding())
   }
 
   /// Lets the findings differ from whatever the lookup finds.
@@ -131,8 +140,8 @@ struct Finding {
   /// The id of the provider; for a binding, that of the key, inverted, and for a scope, the node's address; 0 for
   /// nothing.
   let number: UInt
-  /// The entry, if it holds the instance weakly. It keeps nothing alive but itself, and tells whether the instance that
-  /// has been found is still there: another one could have its address by now.
+  /// The entry, if it holds the instance weakly. It does not keep the instance alive, and tells whether it is still
+  /// there: another one could have its address by now.
   private let entry: Entry?
   /// The address of the instance, if a provider owns it, and does not replace it without a notice (`Lookout.isNews`);
   /// `max` for what has been forgotten.

@@ -59,10 +59,15 @@ extension Watcher {
   /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
     Tree.change { _ in change = nil }
-    beginLook()
-    let found = looking(isWhole: true, lookUp)
+    let found = lookAgain(lookUp)
     begin(with: .wrapping(found))
     return found
+  }
+
+  /// Performs another lookup on behalf of the consumer.
+  func lookAgain<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
+    beginLook()
+    return looking(isWhole: true, lookUp)
   }
 
   private func begin(with found: Instance?) {
@@ -87,7 +92,7 @@ extension Watcher {
       if made.value.isBox || provider.instanceType == request.type { return made.value }
       return Instance(object: made.value.object, form: .none, isBox: false)
     } catch {
-      looking { context.report(error, from: provider, request) }
+      if !Task.isCancelled { looking { context.report(error, from: provider, request) } }
       throw error
     }
   }

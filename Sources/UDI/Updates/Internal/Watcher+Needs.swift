@@ -55,9 +55,14 @@ extension Watcher {
   /// - Parameter isKeptOnly: Whether the look was only at existing instances.
   func noteFindings(isKeptOnly: Bool = false, _ garbage: inout Garbage) {
     let made = madeWeakly
-    for index in 0..<needs.count { needs.all[index].noteFindings(madeWeakly: made, &garbage) }
-    // If the lookup finds the same as before, what has been noted of it stays; if there is another change, too.
-    if isKeptOnly, change == nil, !findsSame(&garbage) { (isPending, isOutOfDate) = (true, true) }
+    for need in needs.all.prefix(needs.count) { need.noteFindings(madeWeakly: made, &garbage) }
+    if isKeptOnly, let change, change >= .answer {
+      // It is not known whether the look has found what was there before that change.
+      forgetFindings()
+    } else if isKeptOnly, !findsSame(&garbage) {
+      // If the lookup finds the same as before, what has been noted of it stays.
+      (isPending, isOutOfDate) = (true, true)
+    }
     noteFindings(madeWeakly: isKeptOnly ? nil : made, &garbage)
   }
 

@@ -24,6 +24,7 @@ final class Consumer: Sendable {
       watcher.count(-1)
       watcher.leave()
       watcher.dropNeeds(from: 0, &garbage)
+      watcher.discardFindings(&garbage)
       watcher.stop()
     }
   }
@@ -152,7 +153,7 @@ extension Watcher {
   private func differs(after change: ChangeKind, _ garbage: inout Garbage) -> Bool? {
     let haveNeedsChanged = needsHaveChanged
     needsHaveChanged = false
-    if last == nil { return true }
+    if last == nil || change == .renewed { return true }
     if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
     if change >= .answer { return !findsSame(&garbage) }
     looksAtKept = change == .keptOnly
@@ -167,21 +168,14 @@ extension Watcher {
     await changes.waitForChange { change ?? (isStopped ? .end : nil) } ?? .end != .end
   }
 
-  /// Records a change of a need. Called under the tree lock.
-  func noteChangeOfNeeds() {
-    needsHaveChanged = true
-    note(.ignored)
-  }
-
   /// Prepares another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
   /// may find something else than the one before, so both must be told, even if the change is taken back.
   func readAgain() {
-    if change == nil, !looksAtKept { return }
-    forgetFindings()
-    note(.answer)
+    if change != nil || looksAtKept { note(.renewed) }
   }
 
-  fileprivate func note(_ kind: ChangeKind) {
+  /// Records a change. Called under the tree lock.
+  func note(_ kind: ChangeKind) {
     change = max(change ?? kind, kind)
     changes.wakeForChange()
   }

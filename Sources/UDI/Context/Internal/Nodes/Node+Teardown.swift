@@ -90,7 +90,7 @@ extension Node {
       if treeLocked.isWatched { endWatching(isGone: isGone) }
       let elsewhere = extras.bindingsElsewhere.map { unsafe unsafeDowncast($0.object, to: Binding.self) }
       for binding in elsewhere { binding.withdraw(ifAlive: .withdrawn, &garbage) }
-      endOverrides(&garbage)
+      while let override = extras.overrides.last { end(override, &garbage) }
       if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
     }
     var orphans: [UDIContext] = []

@@ -29,7 +29,9 @@ package final class Alias: Provider, @unchecked Sendable {
   override nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
     do {
       guard let made = try await target.obtain(demand) else { return nil }
-      let cast = { @Sendable in OwnedInstance(try self.cast(made.value, demand.arguments?.arguments), self.reach) }
+      let cast = { @Sendable in
+        try demand.looking { OwnedInstance(try self.cast(made.value, demand.arguments?.arguments), self.reach) }
+      }
       return try await reach == .anywhere && target.reach == .anywhere ? cast() : MainActor.run(body: cast)
     } catch { throw passOn(error) }
   }

@@ -158,10 +158,6 @@ extension Provider {
   /// The user's storages. Call this under the tree lock.
   package final var storages: [any UDIStorage] { caches?.all.compactMap(\.custom?.storage) ?? [] }
 
-  /// Calls `body` with each instance that is held strongly, except those in the user's storages. Call this under the
-  /// tree lock.
-  package final func forEachOwned(_ body: (AnyObject) -> Void) {
-    if sharing != .weak, let kept { body(kept.object) }
-    for cache in caches?.all ?? [] { if let owned = cache.kept?.owned { body(owned) } }
-  }
+  /// The instances that are held strongly, except those in the user's storages. Call this under the tree lock.
+  package final var allOwned: [AnyObject] { sharing == .weak ? [] : allKept.map(\.object) }
 }

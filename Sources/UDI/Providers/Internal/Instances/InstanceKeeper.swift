@@ -243,7 +243,8 @@ extension Provider {
     // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
     // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
     let isDead = entry.owned == nil && entry.liveObject(&garbage) == nil
-    node?.showProvided(key, notifying: isAsynchronous ? .answer : isDead ? .died : .ignored)
+    let death = entry.comesFromLook ? ChangeKind.diedOfLook : .died
+    node?.showProvided(key, notifying: isAsynchronous ? .answer : isDead ? death : .ignored)
     entry.node = nil
     garbage.add(entry)
     leaveIfIdle(&garbage)

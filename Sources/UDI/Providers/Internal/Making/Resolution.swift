@@ -216,7 +216,9 @@ extension Resolution {
       // The graph has no instance yet, so the completion is for a fresh one, or for one of a different graph.
       // All contexts share the graph's instance.
       let isSame = unsafe isOfGraph ? index >= completionFrames : frame.context == contextReference
-      if !isKept, isSame, areSame(frame.arguments, arguments, for: provider) {
+      let key = arguments?.key(for: provider)
+      // Arguments that are not `Hashable` cannot be compared, and count as different.
+      if !isKept, isSame, key != nil || provider.wanted == nil, frame.arguments?.key(for: provider) == key {
         throw ProviderFailure.cycle(keys(from: index) + [provider.key])
       }
     }
@@ -224,13 +226,6 @@ extension Resolution {
     if unsafe isLow || nesting > Self.deepestNesting || frames.count >= Self.frameLimit {
       throw unsafe ProviderFailure.explained(.tooDeep(depth: frames.count, stackSize: isLow ? stack?.count : nil))
     }
-  }
-
-  /// Whether two sets of arguments for the given provider are equal. Arguments that are not `Hashable` cannot be
-  /// compared, and count as different.
-  private func areSame(_ one: Arguments?, _ other: Arguments?, for provider: Provider) -> Bool {
-    let key = other?.key(for: provider)
-    return (key != nil || provider.wanted == nil) && one?.key(for: provider) == key
   }
 
   /// Whether so many factories run inside one another that the depth of the stack has to be checked.
