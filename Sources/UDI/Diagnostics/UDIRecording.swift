@@ -39,7 +39,7 @@ public enum UDIRecording {
       flag.store(newValue, ordering: .relaxed)
       if newValue { return }
       Tree.change { _ in
-        removeAllRecords()
+        removeRecords()
         removeAllUses()
       }
     }

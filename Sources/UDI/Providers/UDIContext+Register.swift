@@ -122,8 +122,7 @@ extension UDIContext {
       // reference in a child's node when it loses the child.
       if node.parent == nil { node.remember(self) }
       if node.treeLocked.state != .open { return node.refuse(provider, verb, &garbage) }
-      let isTaken = node.provider(provider.keyID) != nil || node.heldBinding(provider.key)?.liveObject(&garbage) != nil
-      if provider.replaces == false, isTaken { return garbage.add(provider) }
+      if provider.replaces == false, node.hasDependency(provider.key, &garbage) { return garbage.add(provider) }
       prepare(&garbage)
       node.register(provider, &garbage)
     }

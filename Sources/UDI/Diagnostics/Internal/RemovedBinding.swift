@@ -40,9 +40,8 @@ extension UDIRecording {
     return unsafe records.filter { $0.node == node && (key == nil || $0.key === key) }
   }
 
-  static func removeAllRecords() { unsafe records = [] }
-
-  static func removeRecords(in node: Node) { unsafe records.removeAll { $0.node == node } }
+  /// Removes the records of the given context, or all.
+  static func removeRecords(in node: Node? = nil) { unsafe records.removeAll { node == nil || $0.node == node } }
 
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not. Drops
   /// the earlier records under the same key, because only the new binding counts now, and what it replaces.
@@ -69,7 +68,7 @@ extension UDIRecording {
     by end: UDICallSite? = nil, _ garbage: inout Garbage
   ) {
     let object = binding.liveObject(&garbage)
-    // `isOn` is read under the tree lock, so that nothing is recorded after `removeAllRecords`. (The callers have read
+    // `isOn` is read under the tree lock, so that nothing is recorded after `removeRecords`. (The callers have read
     // it under the same lock, but only to save this call.)
     guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType

@@ -119,6 +119,6 @@ extension Node {
 
   /// The module that this thread is installing, the innermost one.
   private var installedHere: InstalledModule? {
-    treeLocked.extras?.modules.last { $0.creation?.thread == Resolution.current }
+    treeLocked.extras?.modules.last { $0.creation?.isOfThisThread == true }
   }
 }

@@ -76,6 +76,11 @@ extension Node {
     for alias in provider.aliases { unregister(alias, &garbage) }
   }
 
+  /// Whether this context has a provider or a live binding under the given key.
+  func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
+    provider(key.id) != nil || heldBinding(key)?.liveObject(&garbage) != nil
+  }
+
   /// The provider that is registered under the given key.
   func provider(_ key: UInt64) -> Provider? {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider

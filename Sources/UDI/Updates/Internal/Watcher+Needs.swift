@@ -32,9 +32,8 @@ extension Watcher {
   func looking<Result>(
     isForFactory: Bool = false, isWhole: Bool = false, _ body: () throws -> Result
   ) rethrows -> Result {
-    let thread = currentThread()
     Tree.change { _ in
-      looker = thread
+      looker = currentThread()
       needs.next = 0
       Self.looks.add(1, ordering: .relaxed)
     }

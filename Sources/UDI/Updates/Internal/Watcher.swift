@@ -151,8 +151,7 @@ extension Watcher {
   /// Whether the lookup or a need finds something else than before; nil if only what is kept might be different. Called
   /// under the tree lock.
   private func differs(after change: ChangeKind, _ garbage: inout Garbage) -> Bool? {
-    let haveNeedsChanged = needsHaveChanged
-    needsHaveChanged = false
+    let haveNeedsChanged = exchange(&needsHaveChanged, with: false)
     if last == nil || change == .renewed { return true }
     if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
     if change >= .answer { return !findsSame(&garbage) }

@@ -23,7 +23,9 @@ class Creation: Activity, @unchecked Sendable {
   final var isOfTask: Bool { thread == nil }
   /// The thread that makes the instance; nil if a task does. The reference is unowned: it is used only before the
   /// creation ends, which happens on that thread.
-  final let thread: Unretained<Resolution>?
+  private let thread: Unretained<Resolution>?
+  /// Whether the current thread makes the instance.
+  final var isOfThisThread: Bool { thread == Resolution.current }
   /// The creation that the thread began before this one, and that it has not ended. Whoever begins a creation holds it
   /// until it ends.
   private(set) final var outer: Unretained<Creation>?
