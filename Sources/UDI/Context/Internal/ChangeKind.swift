@@ -9,8 +9,9 @@
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {
-  /// A provider with a synchronous factory has released the instance that it kept. Watchers are not notified, because
-  /// the provider makes another instance as soon as a lookup asks for one, but not before.
+  /// A provider with a synchronous factory has released the instance that it kept. Lookouts only forget what they have
+  /// found, because the provider makes another instance as soon as a lookup asks for one, but not before. A watcher
+  /// that has noted nothing else compares what its needs find.
   case ignored
   /// An instance that a provider kept weakly, and that a look had made, has been released. That is news only for those
   /// who miss it: a look that makes one, and lets go of it, would be repeated for ever.

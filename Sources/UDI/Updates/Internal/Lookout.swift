@@ -24,7 +24,7 @@ class Lookout: @unchecked Sendable {
   /// `lineage`.
   final var looksOnlyUp = false
   /// Whether the lookup is part of a look that has not ended yet. When the look ends, the findings are noted again if
-  /// anything has changed, unless somebody else has changed something during the look.
+  /// anything has changed. If somebody else has changed something meanwhile, they are forgotten instead.
   @safe @exclusivity(unchecked) final var isPending = false
   /// Whether anything has changed since the findings were noted, whoever has changed it.
   @safe @exclusivity(unchecked) final var isOutOfDate = true
@@ -55,7 +55,8 @@ class Lookout: @unchecked Sendable {
   /// Notes a change, and returns whether the lookup might find something else now. Called under the tree lock.
   final func isNews(_ kind: ChangeKind) -> Bool {
     isOutOfDate = true
-    // If somebody else changes something during a look, the look may have found what was there before.
+    // If somebody else changes something during a look, the look may have found what was there before. Only the thread
+    // that looks makes what a look keeps.
     let looker = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.looker : nil
     let isOfLook = kind == .ofLook || kind == .diedOfLook || looker == currentThread() || Tree.isLooking
     if kind == .ignored || kind == .renewed || isPending && !isOfLook { forgetFindings() }
@@ -138,16 +139,16 @@ private typealias Findings = (others: [Finding]?, first: Finding)
 /// A dependency that a lookup has found, or what stands for it if it had to be made.
 struct Finding {
   /// The id of the provider; for a binding, that of the key, inverted, and for a scope, the node's address; 0 for
-  /// nothing.
+  /// nothing, and for an override.
   let number: UInt
-  /// The entry, if it holds the instance weakly. It does not keep the instance alive, and tells whether it is still
-  /// there: another one could have its address by now.
+  /// The entry, if it holds the instance weakly. It does not keep the instance alive. It tells whether the instance is
+  /// still there: another one could have its address by now.
   private let entry: Entry?
-  /// The address of the instance, if a provider owns it, and does not replace it without a notice (`Lookout.isNews`);
-  /// `max` for what has been forgotten.
+  /// The address of the instance, if a provider owns it; a provider does not replace it without a notice
+  /// (`Lookout.isNews`). It is `max` if the finding has been forgotten.
   private var address: UInt
-  /// Whether the instance is missed when it goes. What a look has made, and holds weakly, is not: the look would make
-  /// it again and again.
+  /// Whether the instance is missed when it goes. One that the look itself has made, and that is held weakly, is not:
+  /// the look would make it again and again.
   let isMissed: Bool
 
   init(number: UInt = 0, _ entry: Entry? = nil, _ owned: AnyObject? = nil, isMissed: Bool = false) {
@@ -164,8 +165,8 @@ struct Finding {
   /// Lets the garbage release the entry.
   func discard(_ garbage: inout Garbage) { if let entry { garbage.add(entry) } }
 
-  /// Whether this stands for the same answer as what is found now. What had to be made, and is not kept, is the same if
-  /// the same provider makes it.
+  /// Whether this stands for the same answer as what is found now. What has to be made now is the same if the same
+  /// provider would make it, and if the instance that was found is not missed.
   func isSame(as now: Finding, _ garbage: inout Garbage) -> Bool {
     if number != now.number || address == .max { return false }
     let present = now.entry?.liveObject(&garbage)

@@ -67,8 +67,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
   var change: ChangeKind? = .answer
-  /// Whether the consumer looks only at what is kept, after a change that `change` no longer tells. Guarded by the tree
-  /// lock.
+  /// Whether a look at what is kept has begun, and not ended. `change` no longer has what caused it. Guarded by the
+  /// tree lock.
   var looksAtKept = false
   /// Whether the consumer has waited long enough, or does not want to know of changes any more. Guarded by the tree
   /// lock.
@@ -168,7 +168,7 @@ extension Watcher {
   }
 
   /// Prepares another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
-  /// may find something else than the one before, so both must be told, even if the change is taken back.
+  /// may find something else than the one before. So both must be told, even if the change is taken back.
   func readAgain() {
     if change != nil || looksAtKept { note(.renewed) }
   }

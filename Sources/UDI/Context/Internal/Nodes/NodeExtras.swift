@@ -28,7 +28,8 @@ final class NodeExtras {
   /// The context's rules.
   var rules: [Rule] = []
   /// By their keys' ids, the watchers whose lookups begin here, or begin further down and can climb to this node. The
-  /// latter look into this node alone: it does not notify them of changes below it.
+  /// latter look into this node alone: it does not notify them of changes below it. Accesses cannot overlap under the
+  /// tree lock, and are not checked, because a need is entered often.
   @safe @exclusivity(unchecked) var watchers = ObjectTable<Watchers>()
   /// Whether there may be records of bindings that were removed from this context (`RemovedBinding`).
   var hasRemovedBindings = false

@@ -229,6 +229,8 @@ extension Provider {
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }
     adopt(entry)
+    // What an alias shows has been made when its target's instance was.
+    if maker !== self, let made = maker.shown { entry.comesFromLook = made.comesFromLook }
     shown = entry
     guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)

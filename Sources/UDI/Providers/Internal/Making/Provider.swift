@@ -349,8 +349,7 @@ extension Provider {
   final func adopt(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
-    let isMade = maker === self ? nil : maker.shown?.comesFromLook
-    entry.comesFromLook = entry.kind == .observed ? isMade ?? Tree.isLooking : comesFromLook
+    entry.comesFromLook = entry.kind == .observed ? Tree.isLooking : comesFromLook
   }
 
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
