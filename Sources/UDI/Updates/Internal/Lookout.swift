@@ -97,8 +97,8 @@ extension Lookout {
   /// Whether the lookup finds what it found before.
   final func findsSame(_ garbage: inout Garbage) -> Bool {
     guard let now = findings(), !isPending else { return false }
-    return found.first.isSame(as: now.first, &garbage) && found.others?.count == now.others?.count
-      && zip(found.others ?? [], now.others ?? []).allSatisfy { $0.isSame(as: $1, &garbage) }
+    return found.first.isSame(as: now.first, &garbage)
+      && (found.others ?? []).elementsEqual(now.others ?? []) { $0.isSame(as: $1, &garbage) }
   }
 
   private final func findings(madeWeakly made: [UInt]? = nil) -> Findings? {
@@ -127,8 +127,8 @@ extension Lookout {
     guard let kept = entry as? InstanceEntry else { return Finding(number: (entry as? Provider)?.maker.id ?? 0) }
     let number = kept.maker.maker.id
     // What another look has made instead of what the consumer would miss is missed, too.
-    func wasMissed() -> Bool { ([found.first] + (found.others ?? [])).contains { $0.isMissed && $0.number == number } }
-    let isMissed = made.map { !$0.contains(number) } ?? (!kept.comesFromLook || wasMissed())
+    let before = found.first.number == number ? found.first : found.others?.first { $0.number == number }
+    let isMissed = made.map { !$0.contains(number) } ?? (!kept.comesFromLook || before?.isMissed == true)
     return Finding(number: number, kept.owned == nil ? kept : nil, kept.owned, isMissed: isMissed)
   }
 }

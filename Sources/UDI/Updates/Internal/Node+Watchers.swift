@@ -18,11 +18,11 @@ extension Node {
     if lookout.isEntered { lookout.leave() }
     lookout.hasMoved = false
     func enter(at node: Node) {
-      if let present = node.treeLocked.extras?.watchers[lookout.id] {
-        present.set.insert(Unretained(lookout))
-      } else {
-        node.treeLocked.ensureExtras().watchers[lookout.id] = Watchers(lookout)
-      }
+      let extras = node.treeLocked.ensureExtras()
+      let present = extras.watchers[lookout.id]
+      let watchers = present ?? Watchers()
+      watchers.set.insert(Unretained(lookout))
+      if present == nil { extras.watchers[lookout.id] = watchers }
       node.treeLocked.isWatched = true
       if lookout.isEntered { lookout.nodesAbove.append(node) } else { lookout.start = node }
       lookout.isEntered = true
@@ -126,8 +126,6 @@ extension Node {
 final class Watchers {
   // Guarded by the tree lock.
   @safe @exclusivity(unchecked) fileprivate var set = ObjectSet()
-
-  fileprivate init(_ first: Lookout) { set.insert(Unretained(first)) }
 
   fileprivate func forEach(_ body: (Lookout) -> Void) {
     set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Lookout.self)) } }
