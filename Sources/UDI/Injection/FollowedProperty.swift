@@ -59,18 +59,15 @@ final class FollowedProperty: @unchecked Sendable {
   private func observe<Dependency>(
     from context: UDIContext?, for attachment: UDIAttachment? = nil, since stamp: UInt = 0, _ lookUp: () -> Dependency?
   ) -> Dependency? {
-    let present = Tree.change { _ in
-      watcher?.readAgain()
-      return watcher
-    }
-    if let present { return present.lookAgain(lookUp) }
+    let present = Tree.change { garbage in watcher?.readingAgain(&garbage) }
+    if let present { return present.looking(isWhole: true, lookUp) }
     // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
     let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, goesOnAbove: true)
     let made = consumer.watcher
     attachment?.add(made, since: stamp)
     // If two threads begin at the same time, each watcher tells all observers.
-    Tree.change { _ in watcher = made }
+    Tree.change { _ in (watcher, made.change) = (made, nil) }
     let step = { [weak self] (_: [Watcher.Found]?) in self?.tell(after: made, isOnMainActor: actor != nil) ?? false }
     defer { _ = consumer.follow(on: { actor }, looksOnlyIfInDoubt: true, ActorOwned(step, by: actor)) }
     return made.begin(lookUp)

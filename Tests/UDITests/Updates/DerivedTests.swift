@@ -530,6 +530,34 @@ private struct Greeting: Sendable {
     await label.end()
   }
 
+  @Test("The death of what a look has found is told, although the look's thread has released it last")
+  func diesDuringLook() async {
+    registerMember()
+    let held = Locked<Member?>(root.link(Member.self))
+    register { [makings] context in
+      let member = context.link(Member.self)
+      if makings.count == 0 { onThreads([{ _ = held.withLock { $0.take() } }]) }
+      return member?.label ?? "-"
+    }
+    let label = labels()
+    await expect(label, ["1", "2"])
+    await label.end()
+  }
+
+  @Test("The death of a bound object that another consumer's look notices is told")
+  func deathNoticedByAnother() async {
+    register("first") { ($0.link((any Service).self) as? any Loose)?.label ?? "-" }
+    register("second") { ($0.link((any Service).self) as? any Loose)?.label ?? "-" }
+    var plain: Plain? = Plain("plain")
+    if let plain { root.bind(plain, as: (any Service).self) }
+    let first = labels(named: "first")
+    await expect(first, ["plain"])
+    plain = nil
+    let second = labels(named: "second")
+    await expect(second, ["-"])
+    await expect(first, ["-"])
+  }
+
   @Test("An object's lookup in a look does not wait for the tree while it holds its own lock")
   func lockOrder() async {
     let member = Member("member").attached(to: root)
@@ -750,6 +778,46 @@ private struct Greeting: Sendable {
     }
     await eventually { told.count == 2 }
     withExtendedLifetime((first, second)) {}
+  }
+
+  @Test("A change during the second read of a property is told to who has read before")
+  func changesDuringSecondRead() async {
+    let (first, second) = (Plain("first"), Plain("second"))
+    root.bind(first, as: (any Service).self)
+    root.register((any Loose).self, lifetime: .unique, isolation: nil) { [makings] context in
+      makings.add()
+      if makings.count == 2 { onThreads([{ context.bind(second, as: (any Service).self) }]) }
+      return Plain((context.link((any Service).self) as? any Loose)?.label ?? "-")
+    }
+    let screen = LooseScreen().attached(to: root)
+    let told = Tally()
+    for label in ["first", "second"] {
+      withObservationTracking {
+        #expect(screen.loose?.label == label)
+      } onChange: {
+        told.add()
+      }
+    }
+    await eventually { told.count == 2 }
+    withExtendedLifetime((first, second)) {}
+  }
+
+  @Test("A weak instance that is read twice, and that observers hold for a while, keeps no observer busy")
+  func weakReadTwice() async {
+    root.register((any Loose).self, lifetime: .weak, isolation: nil) { [makings] in
+      makings.add()
+      return Member("\(makings.count)")
+    }
+    let screen = LooseScreen().attached(to: root)
+    let twice = Observer { [screen.loose?.label, screen.loose?.label].count }
+    #expect(await settle([root]) && twice.told == 0)
+    var held: [any Loose] = []
+    let holding = [
+      Observer { held += [screen.loose].compactMap(\.self) }, Observer { held += [screen.loose].compactMap(\.self) },
+    ]
+    #expect(held.count == 2)
+    held = []
+    #expect(await settle([root]) && twice.told == 0 && holding.allSatisfy { $0.told == 0 })
   }
 
   @Test("What a binding had beside its object is released under no lock, when its followers have ended")

@@ -5,7 +5,7 @@
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
 /// whatever reason, watchers are notified only of `.keptOnly` or `.ofLook`. Entries that are added while an instance is
-/// made that is made only once (`Creation.happensOnce`) are not marked, because they are added only once, too.
+/// made that is made only once (`Resolution.running`) are not marked, because they are added only once, too.
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {
@@ -16,7 +16,7 @@ enum ChangeKind: Comparable {
   /// An instance that a provider kept weakly, and that a look had made, has been released. That is news only for those
   /// who miss it: a look that makes one, and lets go of it, would be repeated for ever.
   case diedOfLook
-  /// The same for an instance that users had made.
+  /// The same for an instance that users had made or bound. That is news even if a look has noticed it.
   case died
   /// A marked binding has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
   /// this is no news.

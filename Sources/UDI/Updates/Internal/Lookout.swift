@@ -47,6 +47,8 @@ class Lookout: @unchecked Sendable {
     // What a look changes is no news for what is made of it: otherwise, two consumers might keep each other busy.
     guard isNews(kind), kind <= .died || kind != .ofLook && !Tree.isLooking else { return }
     watcher?.read {
+      // What its own look keeps, it gets.
+      if kind == .keptOnly, $0.looker == currentThread() { return }
       $0.needsHaveChanged = true
       $0.note(.ignored)
     }
@@ -58,8 +60,9 @@ class Lookout: @unchecked Sendable {
     // If somebody else changes something during a look, the look may have found what was there before. Only the thread
     // that looks makes what a look keeps.
     let looker = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.looker : nil
-    let isOfLook = kind == .ofLook || kind == .diedOfLook || looker == currentThread() || Tree.isLooking
-    if kind == .ignored || kind == .renewed || isPending && !isOfLook { forgetFindings() }
+    let isMarked = kind == .ofLook || kind == .diedOfLook
+    let isOfLook = isMarked || looker == currentThread() || kind != .died && Tree.isLooking
+    if kind == .renewed || (isPending ? !isOfLook : kind == .ignored) { forgetFindings() }
     return kind != .ignored
       && (kind > .died || found.first.mayBeMissed || found.others?.contains(where: \.mayBeMissed) == true)
   }

@@ -56,18 +56,13 @@ extension Watcher {
     return found
   }
 
-  /// Performs the first lookup on behalf of the consumer, which gets the answer, so that `next` waits for another one.
+  /// Performs the first lookup on behalf of the consumer, which gets the answer. The caller has set `change` to nil, so
+  /// that `next` waits for another one.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
-    Tree.change { _ in change = nil }
-    let found = lookAgain(lookUp)
+    beginLook()
+    let found = looking(isWhole: true, lookUp)
     begin(with: .wrapping(found))
     return found
-  }
-
-  /// Performs another lookup on behalf of the consumer.
-  func lookAgain<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
-    beginLook()
-    return looking(isWhole: true, lookUp)
   }
 
   private func begin(with found: Instance?) {

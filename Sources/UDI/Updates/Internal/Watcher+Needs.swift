@@ -42,6 +42,8 @@ extension Watcher {
         looker = 0
         Self.looks.subtract(1, ordering: .relaxed)
         if isWhole { noteFindings(&garbage) }
+        // If that was another read, the one before may have found something else.
+        if isWhole, needsHaveChanged { note(.renewed) }
       }
     }
     return try Resolution.current.object.looking(for: self, isForFactory: isForFactory, body)

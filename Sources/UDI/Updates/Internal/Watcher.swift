@@ -153,7 +153,7 @@ extension Watcher {
   private func differs(after change: ChangeKind, _ garbage: inout Garbage) -> Bool? {
     let haveNeedsChanged = exchange(&needsHaveChanged, with: false)
     if last == nil || change == .renewed { return true }
-    if haveNeedsChanged, !needs.all.prefix(needs.count).allSatisfy({ $0.findsSame(&garbage) }) { return true }
+    if haveNeedsChanged, needsDiffer(&garbage) { return true }
     if change >= .answer { return !findsSame(&garbage) }
     looksAtKept = change == .keptOnly
     return looksAtKept ? nil : false
@@ -167,10 +167,16 @@ extension Watcher {
     await changes.waitForChange { change ?? (isStopped ? .end : nil) } ?? .end != .end
   }
 
-  /// Prepares another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
+  private func needsDiffer(_ garbage: inout Garbage) -> Bool {
+    !needs.all.prefix(needs.count).allSatisfy { $0.findsSame(&garbage) }
+  }
+
+  /// Begins another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
   /// may find something else than the one before. So both must be told, even if the change is taken back.
-  func readAgain() {
-    if change != nil || looksAtKept { note(.renewed) }
+  func readingAgain(_ garbage: inout Garbage) -> Watcher {
+    if change != nil || looksAtKept, !findsSame(&garbage) || needsDiffer(&garbage) { note(.renewed) }
+    (needsHaveChanged, needs.count, isPending, isOutOfDate) = (false, 0, true, true)
+    return self
   }
 
   /// Records a change. Called under the tree lock.

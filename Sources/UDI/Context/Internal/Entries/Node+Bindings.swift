@@ -81,6 +81,8 @@ extension Binding {
     self.node = nil
     if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
     delist()
-    node.setEntry(node.provider(keyID)?.current, forKey: keyID, notifying: changeKind)
+    // A death is news even if a look has noticed it.
+    let isDead = unsafe Watcher.count > 0 && !comesFromLook && liveObject(&garbage) == nil
+    node.setEntry(node.provider(keyID)?.current, forKey: keyID, notifying: isDead ? .died : changeKind)
   }
 }

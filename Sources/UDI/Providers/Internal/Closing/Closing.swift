@@ -124,7 +124,8 @@ final class Closing: Activity, @unchecked Sendable {
       let isFirst = self.rest == nil
       if isFirst { self.rest = rest }
       run.isLate = true
-      if run.isBusy(below: self) { return isFirst ? run.awaitedNow : nil }
+      // It is the turn of this part, or of one below.
+      if run.isPart(run.current, below: self) { return isFirst ? run.awaitedNow : nil }
       return number.map { (self, $0) }
     }
     if let (activity, number) = left { activity.leave(number) }

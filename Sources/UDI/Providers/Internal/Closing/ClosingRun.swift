@@ -20,7 +20,7 @@ final class ClosingRun: @unchecked Sendable {
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
   private(set) var parts: [Closing] = []
   /// The index of the part whose turn it is.
-  private var current = 0
+  private(set) var current = 0
   /// What has failed, in which part, and whether somebody gets it as an error.
   private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
   /// How the contexts end, as the closers see it.
@@ -76,14 +76,11 @@ final class ClosingRun: @unchecked Sendable {
   // MARK: - Parts. Under the tree lock
 
   /// Whether a part is the given one, or below it.
-  private func isPart(_ index: Int, below outer: Closing) -> Bool {
+  func isPart(_ index: Int, below outer: Closing) -> Bool {
     var index: Int? = index
     while let next = index, next > outer.index { index = parts[next].outer }
     return index == outer.index
   }
-
-  /// Whether it is the turn of a part, or of one below it.
-  func isBusy(below outer: Closing) -> Bool { isPart(current, below: outer) }
 
   /// What has failed in a part or below it. Somebody gets it now.
   func takeFailures(of outer: Closing) -> [UDIFailure] {

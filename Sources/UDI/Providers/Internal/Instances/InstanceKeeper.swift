@@ -101,7 +101,7 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     return Tree.change { garbage in
       let completes = maker.hasCompletion
-      if isWeak { Watcher.present?.madeWeakly.append(maker.id) }
+      if isWeak, let asker = Watcher.present, !asker.madeWeakly.contains(maker.id) { asker.madeWeakly.append(maker.id) }
       let isCurrent = finish(creation, .success(OwnedInstance(instance, provider.reach)))
       if provider.hasCloser { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {

@@ -57,13 +57,6 @@ class Creation: Activity, @unchecked Sendable {
     if let owner { self.owner = owner }
   }
 
-  /// Whether the provider makes this instance only once. If so, it does not matter whether a look caused the creation
-  /// (see `ChangeKind`). False if the factory has failed, because in that case, each look might run it again. Also
-  /// false if a look has added the provider, because each look might add one.
-  final var happensOnce: Bool {
-    provider?.read { $0.sharing == .strong && !$0.comesFromLook && !$0.maker.hasFailed } ?? false
-  }
-
   override final var key: KeyIdentity? { provider?.read { $0.key } }
 
   /// Notes that the factory of an instance that a context will own begins. If the order of closing might depend on it,

@@ -25,14 +25,12 @@ final class FactoryFailure: Sendable {
     case ProviderFailure.returnedNil: (message, cause) = (Self.nilMessage, .factoryReturnedNil)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
-    default: (message, cause) = (Self.shortened("\(error)"), nil)
+    default:
+      // An error's description might contain everything that a server sent.
+      let text = "\(error)"
+      (message, cause) = (text.dropFirst(1000).isEmpty ? text : "\(text.prefix(1000))…", nil)
     }
     argumentTypes = arguments?.types ?? []
-  }
-
-  /// Shortens a message before it is stored: an error's description might contain everything that a server sent.
-  private static func shortened(_ text: String) -> String {
-    text.dropFirst(1000).isEmpty ? text : "\(text.prefix(1000))…"
   }
 
   /// The message if the factory returned nil. `UDIEntry` recognises a factory that returned nil by this message.

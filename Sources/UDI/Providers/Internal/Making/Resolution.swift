@@ -169,9 +169,12 @@ extension Resolution {
       unsafe swap(&graph, &other)
     }
     let needs = unsafe watcher?.object.notedNeeds
-    let isOwned = needs != nil && creation.provider?.read(\.owns) == true
-    // What is made only once is not part of a look.
-    if needs != nil, unsafe isLooking, creation.happensOnce { unsafe isLooking = false }
+    let provider = needs == nil ? nil : creation.provider
+    let isOwned = provider?.read(\.owns) == true
+    // If the provider makes the instance only once, it does not matter whether a look has caused that (`ChangeKind`).
+    // Each look might run a factory that has failed, and might add a provider.
+    let isOnce = provider?.read { $0.sharing == .strong && !$0.comesFromLook && !$0.maker.hasFailed }
+    if isOnce == true { unsafe isLooking = false }
     let made = try make()
     // If a context owns the instance, what its factory has looked up is forgotten: the instance is found as it is kept.
     // What a factory has looked up that failed remains a need.
