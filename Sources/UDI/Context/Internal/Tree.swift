@@ -135,6 +135,9 @@ package enum Tree {
     unsafe afterwards?.append { task.resume() }
   }
 
+  /// Whether anybody follows anything. Call this under the tree lock.
+  static var isFollowed: Bool { unsafe Watcher.count > 0 }
+
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
   static var isLooking: Bool { Watcher.areLooking && Resolution.present?.read { unsafe $0.isLooking } ?? false }

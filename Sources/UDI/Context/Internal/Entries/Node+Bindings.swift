@@ -82,7 +82,7 @@ extension Binding {
     if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
     delist()
     // A death is news even if a look has noticed it.
-    let isDead = unsafe Watcher.count > 0 && !comesFromLook && liveObject(&garbage) == nil
+    let isDead = Tree.isFollowed && !comesFromLook && liveObject(&garbage) == nil
     node.setEntry(node.provider(keyID)?.current, forKey: keyID, notifying: isDead ? .died : changeKind)
   }
 }

@@ -23,7 +23,7 @@ extension Node {
     }
     if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
     if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
-    if unsafe Watcher.count > 0, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
+    if Tree.isFollowed, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
       notifyWatchersOfAll(of: kind, entry)
     }
   }
@@ -111,12 +111,12 @@ extension Node {
     shared.slots.forEach { slot in
       let state = slot.state
       // The entry is read only if there are watchers, because usually it is not in the processor's cache.
-      let kind = unsafe Watcher.count > 0 ? slot.state.best.read { $0.changeKind } : .answer
+      let kind = Tree.isFollowed ? slot.state.best.read { $0.changeKind } : .answer
       let change = parent.update(
         slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state,
         notifying: kind)
       parent.propagate(change, of: slot.key, notifying: kind)
-      if unsafe Watcher.count > 0 { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
+      if Tree.isFollowed { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
     }
   }
 }
