@@ -56,7 +56,7 @@ extension Watcher {
   /// - Parameter isKeptOnly: Whether the look was only at existing instances.
   func noteFindings(isKeptOnly: Bool = false, _ garbage: inout Garbage) {
     let made = madeWeakly
-    for need in needs.all.prefix(needs.count) { need.noteFindings(madeWeakly: made, &garbage) }
+    for index in 0..<min(needs.count, needs.all.count) { needs.all[index].noteFindings(madeWeakly: made, &garbage) }
     if isKeptOnly, let change, change >= .answer {
       // It is not known whether the look has found what was there before that change.
       forgetFindings()
