@@ -82,6 +82,7 @@ extension UDIObject {
     _ request: LookupRequest, on actor: (any Actor)?, isHere: Bool, _ body: @escaping (Self, Dependency?) throws -> Void
   ) -> UDIFollowing {
     let (consumer, watcher) = consumer(request)
+    // The first call is made here, so the task waits for another answer.
     if isHere { Tree.change { _ in watcher.change = nil } }
     // A factory may have attached the object elsewhere, which has ended the following.
     if isHere, case let first = watcher.begin({ watcher.context?.lookUp(request) }) as Dependency?, watcher.goesOn {

@@ -132,7 +132,7 @@ extension Watcher {
     // it were entered after the lookup, a change in between would be missed.
     let differs = context.change { node, garbage -> Bool? in
       node.enter(self)
-      // The change counts until it has been compared (`readAgain`). If there are copies of an iterator, one gets it.
+      // The change counts until it has been compared (`readingAgain`). If there are copies of an iterator, one gets it.
       guard change != .end, let change = change.take() else { return false }
       let differs = self.differs(after: change, &garbage)
       // What the consumer then looks up is not known here.
@@ -172,7 +172,10 @@ extension Watcher {
   }
 
   /// Begins another read on behalf of the consumer. If there has been a change that nobody has been told of, the read
-  /// may find something else than the one before. So both must be told, even if the change is taken back.
+  /// may find something else than the one before. So both must be told, even if the change is taken back. Called under
+  /// the tree lock.
+  ///
+  /// - Returns: This watcher.
   func readingAgain(_ garbage: inout Garbage) -> Watcher {
     if change != nil || looksAtKept, !findsSame(&garbage) || needsDiffer(&garbage) { note(.renewed) }
     (needsHaveChanged, needs.count, isPending, isOutOfDate) = (false, 0, true, true)
