@@ -657,22 +657,51 @@ private struct Greeting: Sendable {
     for consumer in consumers { await consumer.end() }
   }
 
-  @Test("A look that binds what it has looked up keeps nobody busy when that goes")
-  func bindsWhatItNeeds() async {
-    root.register(Member.self, lifetime: .unique, isolation: nil) { [makings] context in
+  private enum Offer: CaseIterable { case binding, registration, value }
+
+  @Test("A look that offers what it has looked up keeps nobody busy when that goes", arguments: Offer.allCases)
+  private func offersWhatItNeeds(_ offer: Offer) async {
+    root.register(Farewell.self, lifetime: .unique, isolation: nil) { [makings] (context: UDIContext) -> Farewell in
       makings.add()
       _ = context.link((any Extra).self)
-      let member = Member("\(makings.count)")
-      context.bind(member, as: (any Extra).self)
-      return member
+      let member = Member()
+      switch offer {
+      case .binding: context.bind(member, as: (any Extra).self)
+      case .registration: context.register((any Extra).self, isolation: nil) { member }
+      case .value: context.provide(member as any Extra)
+      }
+      return Farewell { [weak context] in
+        // A binding goes with the member, the others do not.
+        withExtendedLifetime(member) { _ = context?.unregister((any Extra).self) }
+      }
     }
-    let consumers = [texts(of: Member.self, \.label), texts(of: Member.self, \.label)]
+    let consumers = (1...2).map { _ in FollowerOf<String?>() }
+    for consumer in consumers { consumer.follow(root.updates(of: Farewell.self)) { _ in .some(nil) } }
     #expect(await settle([root]))
     #expect(makings.count <= 4)
     let count = makings.count
     root.bind(Plain(), as: (any Service).self)
     #expect(await settle([root]) && makings.count == count)
     for consumer in consumers { await consumer.end() }
+  }
+
+  @Test("What users have registered is theirs, although a look has reset it")
+  func resetInLook() async throws {
+    let child = try root.makeChild(tag: "child")
+    root.register(String.self, isolation: nil) { "far" }
+    child.register(String.self, isolation: nil) { "near" }
+    let consumer = FollowerOf<String?>()
+    consumer.follow(child.updates(of: String.self)) { .some($0) }
+    await expect(consumer, ["near"])
+    register(in: child) { context in
+      context.reset()
+      return ""
+    }
+    let resets = labels(from: child)
+    await expect(resets, [""])
+    child.unregister(String.self)
+    await expect(consumer, ["far"])
+    for consumer in [consumer, resets] { await consumer.end() }
   }
 
   @Test("A weak instance that is followed under another type, and let go, keeps nobody busy")

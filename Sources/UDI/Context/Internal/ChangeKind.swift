@@ -18,7 +18,7 @@ enum ChangeKind: Comparable {
   case diedOfLook
   /// The same for an instance that users had made or bound. That is news even if a look has noticed it.
   case died
-  /// A marked binding has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
+  /// A marked entry has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
   /// this is no news.
   case ofLook
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
@@ -35,7 +35,8 @@ enum ChangeKind: Comparable {
 extension Entry {
   /// The kind of change that watchers are notified of when the entry is added or removed.
   final var changeKind: ChangeKind {
-    if kind == .observed, let made = self as? InstanceEntry { return made.maker.changeKind }
-    return comesFromLook ? kind == .binding ? .ofLook : .keptOnly : .answer
+    // What a provider keeps comes and goes with the provider.
+    let cause = kind == .binding ? self : (self as? InstanceEntry)?.maker ?? self
+    return cause.comesFromLook ? .ofLook : .answer
   }
 }

@@ -20,7 +20,7 @@ extension Node {
       treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: 4)
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
-      setEntry(provider.current, forKey: provider.keyID, notifying: provider.comesFromLook ? .keptOnly : .answer)
+      setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
     }
     if let old {
       if UDIRecording.isOn, provider.replaces == nil, !provider.isOfSetUp, !old.isOfSetUp {

@@ -34,7 +34,7 @@ extension Node {
     _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
     var node = self
-    if looksAbove(search) {
+    if (search ?? shared.search).looks.above || search == nil && isHandedToFactory {
       while let parent = node.shared.parent {
         node.climb(to: parent)
         node = parent

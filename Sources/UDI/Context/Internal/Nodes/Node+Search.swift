@@ -55,13 +55,6 @@ extension Node {
     return shared.search.looks.below && !isHandedToFactory
   }
 
-  /// Whether a lookup that has found nothing here or below goes up.
-  @inline(__always)
-  func looksAbove(_ search: UDISearch?) -> Bool {
-    if let search { return search.looks.above }
-    return shared.search.looks.above || isHandedToFactory
-  }
-
   /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
   var isHandedToFactory: Bool { Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self) }
 }

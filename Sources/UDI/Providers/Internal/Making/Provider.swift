@@ -53,6 +53,10 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
   /// replace it without a report.
   @safe @exclusivity(unchecked) private(set) final var isOfSetUp = false
+  private final var isResetByLook = false
+  /// Whether a look has registered or reset the provider. Each look might do that, so what the provider makes then is
+  /// part of a look. Read this under the tree lock.
+  final var makesInLooks: Bool { comesFromLook || isResetByLook }
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
   /// Whether that failure is that the factory returned nil.
@@ -349,7 +353,7 @@ extension Provider {
   final func adopt(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
-    entry.comesFromLook = entry.kind == .observed ? Tree.isLooking : comesFromLook
+    entry.comesFromLook = entry.kind == .observed ? Tree.isLooking : makesInLooks
   }
 
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
@@ -387,8 +391,7 @@ extension Provider {
   package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
-    // Each look might reset it, so what is made then is part of a look.
-    if isReset, Tree.isLooking { comesFromLook = true }
+    if isReset, Tree.isLooking { isResetByLook = true }
     // What is still being made for a scope is closed with it, so its keeper stays.
     let mayLeave = kind == .scoped && isAtRest
     defer { if mayLeave { leaveIfIdle(&garbage) } }

@@ -173,7 +173,7 @@ extension Resolution {
     let isOwned = provider?.read(\.owns) == true
     // If the provider makes the instance only once, it does not matter whether a look has caused that (`ChangeKind`).
     // Each look might run a factory that has failed, and might add a provider.
-    let isOnce = provider?.read { $0.sharing == .strong && !$0.comesFromLook && !$0.maker.hasFailed }
+    let isOnce = provider?.read { $0.sharing == .strong && !$0.makesInLooks && !$0.maker.hasFailed }
     if isOnce == true { unsafe isLooking = false }
     let made = try make()
     // If a context owns the instance, what its factory has looked up is forgotten: the instance is found as it is kept.
