@@ -514,6 +514,27 @@ private struct Greeting: Sendable {
     }
   }
 
+  @Test("A change during a look at what is kept is told")
+  func changesDuringLookAtKept() async {
+    let root = root
+    let bound = Plain("bound")
+    let service = FollowerOf<String?>()
+    service.follow(root.updates(of: (any Service).self)) { .some(($0 as? any Loose)?.label) }
+    await expect(service, [nil])
+    // A look registers it, so the other consumer looks at what is kept, and asks only this provider, which is new.
+    register { [calls] context in
+      context.register((any Service).self, lifetime: .unique, isolation: nil) { [calls] in
+        calls.add()
+        if calls.count == 1 { onThreads([{ context.bind(bound, as: (any Service).self) }]) }
+        return Plain("made")
+      }
+      return ""
+    }
+    let label = labels()
+    await expect(service, ["made", "bound"])
+    for consumer in [service, label] { await consumer.end() }
+  }
+
   @Test("What another thread has made during a look, and holds, is told")
   func madeDuringLook() async {
     registerMember()
@@ -764,8 +785,10 @@ private struct Greeting: Sendable {
     await label.end()
   }
 
-  @Test("If one observer reads between two changes, both are told when the first answer comes back")
-  func readBetweenChanges() async {
+  @Test(
+    "If one observer reads between a change and its notice, both are told, also when the first answer comes back",
+    arguments: [true, false])
+  func readAfterChange(comesBack: Bool) async {
     let (first, second) = (Plain("first"), Plain("second"))
     root.bind(first, as: (any Loose).self)
     let screen = LooseScreen().attached(to: root)
@@ -780,9 +803,9 @@ private struct Greeting: Sendable {
     #expect(read() == "first")
     root.bind(second, as: (any Loose).self)
     #expect(read() == "second")
-    root.bind(first, as: (any Loose).self)
+    if comesBack { root.bind(first, as: (any Loose).self) }
     await eventually { told.count == 2 }
-    #expect(read() == "first")
+    #expect(read() == (comesBack ? "first" : "second"))
   }
 
   @Test(
@@ -855,15 +878,21 @@ private struct Greeting: Sendable {
 
   @Test("A consumer that is cancelled in a look reports nothing")
   func cancelled() async {
+    let root = root
+    let consumer = Locked<Task<Void, Never>?>(nil)
     let ((), reports) = await MisuseLog.during {
-      register { $0.link(Session.self)?.user ?? "-" }
-      let label = labels()
-      await expect(label, ["-"])
-      logIn("Ann")
-      await label.end()
+      register { [makings] _ in
+        makings.add()
+        consumer.withLock { $0 }?.cancel()
+        try Task.checkCancellation()
+        return "-"
+      }
+      let task = Task { for await _ in root.updates(of: Made.self) {} }
+      consumer.withLock { $0 = task }
+      await task.value
       _ = await settle([root])
     }
-    #expect(reports.isEmpty, "\(reports)")
+    #expect(makings.count == 1 && reports.isEmpty, "\(reports)")
   }
 
   @Test("What something that is made once binds, in a look, is told")

@@ -60,8 +60,7 @@ extension Watcher {
     if isKeptOnly, let change, change >= .answer {
       // It is not known whether the look has found what was there before that change.
       forgetFindings()
-    } else if isKeptOnly, !findsSame(&garbage) {
-      // If the lookup finds the same as before, what has been noted of it stays.
+    } else if isKeptOnly {
       (isPending, isOutOfDate) = (true, true)
     }
     noteFindings(madeWeakly: isKeptOnly ? nil : made, &garbage)
