@@ -88,7 +88,7 @@ extension UDIContext {
   nonisolated(nonsending) package func closeCollectingErrors(
     _ ending: UDIEnding, _ limit: Limit? = nil
   ) async -> UDICloseError? {
-    guard let (part, number, _) = Closing.join(self, ending, limit) else { return nil }
+    guard let (part, number, _) = Closing.join(self, ending, limit, on: #isolation) else { return nil }
     return await part.waitForEnd(number)
   }
 
@@ -98,7 +98,7 @@ extension UDIContext {
   ///   that has called no closer.
   nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
     if closeAtOnce() { return nil }
-    if let (part, number, isNew) = Closing.join(self, ending, nil) {
+    if let (part, number, isNew) = Closing.join(self, ending, nil, on: #isolation) {
       let error = await part.waitForEnd(number)
       if isNew { return error }
     }
@@ -149,6 +149,9 @@ extension UDIContext {
       return (end, end.add(waiter))
     }
   }
+
+  /// Whether the context has been closed or is being closed.
+  var isEnding: Bool { change { node, _ in node.isEnding } }
 
   /// Closes this context if nothing has to be closed or waited for, and it has no children; otherwise does nothing. A
   /// scope with nothing to close thus needs no task of its own, which would take several times as long as the scope.

@@ -48,6 +48,11 @@ public struct UDIObserver: Sendable {
   @inline(__always)
   static var mayExist: Bool { exists.load(ordering: .relaxed) }
 
+  /// How long it is since the first call. Code that keeps a `ContinuousClock.Instant` instead is larger and slower,
+  /// because that type's size is not known when the library is compiled.
+  static var time: Duration { start.duration(to: .now) }
+  private static let start = ContinuousClock.now
+
   /// Notifies the observer of an event, unless the observer itself has caused it. Do not call this under a lock.
   ///
   /// - Parameter event: Makes the event.

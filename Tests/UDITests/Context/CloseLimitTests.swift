@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import UDI
@@ -48,6 +49,47 @@ import Testing
     await until { journal.all.count == 5 }
     #expect(journal.all.last == "c at last, cancelled: true")
     #expect(context.link(String.self, named: "c") == nil)
+  }
+
+  /// A closer begins on the thread of who closes. If it blocks that, a limit that comes later still leaves it behind.
+  @Test func aCloserThatBlocksItsThreadIsLeftBehind() async throws {
+    let (context, journal, clock, go) = (context, journal, clock, DispatchSemaphore(value: 0))
+    for name in ["a", "b", "c"] {
+      context.provide(name, named: UDIName(name)).onClose { name in
+        journal.add(name)
+        guard name == "b" else { return }
+        waitBlocking(go)
+        while !Task.isCancelled { await Task.yield() }
+        journal.add("cancelled")
+      }
+    }
+    let blocked = Task.detached { try await context.close() }
+    await until { journal.all == ["c", "b"] }
+    let closing = close()
+    await until { clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    #expect(await closing.value?.failures.map(\.name) == ["b"])
+    #expect(journal.all == ["c", "b", "a"])
+    go.signal()
+    _ = await blocked.result
+    await until { journal.all.last == "cancelled" }
+  }
+
+  private enum Caller { @TaskLocal static var name = "nobody" }
+
+  @Test func whatIsLeftHasTheTaskLocalValuesOfWhoCloses() async throws {
+    let (journal, latch) = (journal, Latch())
+    context.provide(1).onClose { _ in journal.add(Caller.name) }
+    context.provide("hangs").onClose { _ in
+      journal.add("hangs")
+      await latch.wait()
+    }
+    let closing = Caller.$name.withValue("caller") { close() }
+    await until { journal.all == ["hangs"] && clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    #expect(await closing.value?.failures.count == 1)
+    #expect(journal.all == ["hangs", "caller"])
+    latch.arrive()
   }
 
   @Test func theRestHasATenthOfTheLimitEach() async throws {
@@ -303,3 +345,6 @@ import Testing
     #expect(census.everBorn == 1 && context.children.isEmpty)
   }
 }
+
+/// A function that is not asynchronous may block.
+private func waitBlocking(_ semaphore: DispatchSemaphore) { semaphore.wait() }

@@ -14,12 +14,12 @@ import Testing
     _ = try context.makeChild(tag: "child")
     context.provide(1).onClose { _ in }
     context.register((any Service).self, lifetime: .context) {
-      Farewell { isAwaited.withLock { $0.append(Closing.join(context, .closed(), nil) != nil) } }
+      Farewell { isAwaited.withLock { $0.append(Closing.join(context, .closed(), nil, on: nil) != nil) } }
     }
     _ = context.link((any Service).self)
     try await context.close()
     #expect(isAwaited.current == [true])
-    #expect(Closing.join(context, .closed(), nil) == nil)
+    #expect(Closing.join(context, .closed(), nil, on: nil) == nil)
   }
 
   /// A creation is cancelled before its task is known.
@@ -50,6 +50,37 @@ import Testing
     }
     await waiting.value
     #expect(journal.all == ["begun", "ended"])
+  }
+
+  /// Nobody has to wait for a thread, unless the caller is on an actor, which others need.
+  @Test func closersBeginOnTheThreadOfWhoCloses() async throws {
+    let threads = Locked<[UInt]>([])
+    func end(on _: isolated (any Actor)?) async throws -> Bool {
+      try await context.withScope(tag: "scope") { scope in
+        scope.provide(1).onClose { _ in threads.withLock { $0.append(currentThread()) } }
+        threads.withLock { $0.append(currentThread()) }
+      }
+      return Set(threads.withLock { exchange(&$0, with: []) }).count == 1
+    }
+    #expect(try await Task.detached { try await end(on: nil) }.value)
+    #expect(try await !end(on: MainActor.shared))
+  }
+
+  /// What a task closes that a factory has started at once is no part of what the factory does.
+  @Test func aFactoryGoesOnBeforeWhatItCloses() async throws {
+    let (context, journal) = (context, journal)
+    let scope = try context.makeScope(tag: "scope")
+    scope.provide("scope").onClose { journal.add($0) }
+    let closing = Locked<Task<Void, any Error>?>(nil)
+    context.register(Plain.self, lifetime: .unique) {
+      let task = Task.immediate { try await scope.close() }
+      closing.withLock { $0 = task }
+      journal.add("made")
+      return Plain()
+    }
+    _ = try context.require(Plain.self)
+    try await closing.withLock { $0 }?.value
+    #expect(journal.all == ["made", "scope"])
   }
 
   /// An instance that nobody wants any more is being closed when the context is.

@@ -147,7 +147,7 @@ extension Provider {
       }
       return begun.reversed()
     }
-    for operation in begun { operation.start(isDetached: true) }
+    for operation in begun { operation.start() }
   }
 
   /// Removes the provider from its context if it is of no more use there: it neither keeps nor makes an instance, and

@@ -48,10 +48,13 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// A scope whose operation has ended leaves the error of a run that it has not begun to others.
   ///
+  /// - Parameter actor: The actor on which this runs.
   /// - Returns: The part of the run, the number of the task among its waiters, and whether this call has begun the run.
   ///   Nil if the context is closed, or if the task must not wait, because the run itself waits for the closer or the
   ///   asynchronous factory that the task is part of.
-  static func join(_ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?) -> (Closing, UInt64, isNew: Bool)? {
+  static func join(
+    _ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?, on actor: (any Actor)?
+  ) -> (Closing, UInt64, isNew: Bool)? {
     let call = AsyncCall.current
     let isClose = if case .closed = ending { true } else { false }
     var begun: ClosingRun?
@@ -62,7 +65,7 @@ final class Closing: Activity, @unchecked Sendable {
       if number != nil, isClose || begun != nil { part.takers += 1 }
       return (part, number)
     }
-    if let begun { Task { await begun.start() } }
+    if let begun { begun.goOn(here: actor == nil && limit == nil) { await begun.start() } }
     // The limit counts even if the caller must not wait.
     if let limit, let part { part.startTimer(limit, leaving: number) }
     guard let part, let number else { return nil }
@@ -104,8 +107,8 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of the caller, who stops waiting if the run is busy elsewhere.
   func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
-    // Detached, like the other timer: it may end a moment after the run, and a task keeps its task-local values alive.
-    let timer = Task.detached { [self] in
+    // If a closer is left behind, the run goes on with the task-local values of this task.
+    let timer = Task { [self] in
       if await limit.wait() { leaveBehind(limit.tenth, leaving: number) }
     }
     let isOver = Tree.change { _ in
@@ -128,7 +131,7 @@ final class Closing: Activity, @unchecked Sendable {
       if run.isPart(run.current, below: self) { return isFirst ? run.awaitedNow : nil }
       return number.map { (self, $0) }
     }
-    if let (activity, number) = left { activity.leave(number) }
+    if let (activity, number) = left { run.leave(activity, number) }
   }
 
   /// Ends the context if nothing else is left to do. Do not call this under a lock.

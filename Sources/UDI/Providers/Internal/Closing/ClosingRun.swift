@@ -31,6 +31,22 @@ final class ClosingRun: @unchecked Sendable {
   private(set) var isEnding = false
   /// What the run waits for now, with the number of the part among its waiters.
   private(set) var awaitedNow: (activity: Activity, number: UInt64)?
+  /// The closer that the run's task calls now, if it does.
+  private var call: Operation?
+  /// The task in which the run goes on, unless that has not been noted yet.
+  private var task: Task<Void, Never>?
+  /// How many closers have been left behind.
+  private var callsLeft = 0
+  /// The providers that have something to close in the part whose turn it is, the next one last; nil before the first.
+  private var order: [Provider]?
+  /// The caches of the next one, by the addresses of the instances that they keep.
+  private var keepers = ObjectTable<InstanceCache>()
+  /// The instance whose turn it is.
+  private var instance: OwnedInstance?
+  /// When its turn began, and what has gone wrong with it since.
+  private var turnBegan = Duration.zero
+  private var errors: [any Error] = []
+  private let began = UDIObserver.time
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
   init(_ context: UDIContext, _ first: Node, _ ending: UDIEnding, _ garbage: inout Garbage) {
@@ -73,7 +89,10 @@ final class ClosingRun: @unchecked Sendable {
     for activity in activities { part.underWay.append((activity, activity.add(.activity(part)))) }
   }
 
-  // MARK: - Parts. Under the tree lock
+  // MARK: - Parts. Under the tree lock, unless it says otherwise
+
+  /// The path of the outermost context. Do not read this under the lock.
+  private var path: [String] { Tree.change { _ in parts[0] }.path }
 
   /// Whether a part is the given one, or below it.
   func isPart(_ index: Int, below outer: Closing) -> Bool {
@@ -91,22 +110,40 @@ final class ClosingRun: @unchecked Sendable {
 
   // MARK: - The task
 
+  /// Goes on in a task of its own.
+  ///
+  /// - Parameter isHere: Whether the task may begin on this thread.
+  func goOn(here isHere: Bool = false, _ body: @escaping @Sendable () async -> Void) {
+    let number = Tree.change { _ in callsLeft }
+    let task = startTask(here: isHere, body)
+    let isLeft = Tree.change { _ in
+      if callsLeft == number { self.task = task }
+      return callsLeft != number
+    }
+    if isLeft { task.cancel() }
+  }
+
   /// Takes the steps 2 to 4. What waits, and what does not, are functions of their own, so that each is compiled once,
   /// and not with everything that can come before it.
   func start() async {
-    let start = ContinuousClock.now
-    let parts = Tree.change { _ in self.parts }
-    let path = parts[0].path
+    let underWay = Tree.change { _ in parts.flatMap(\.underWay) }
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    for part in parts {
-      for (activity, _) in Tree.change({ _ in part.underWay }) { activity.cancel(closing: path) }
+    let path = underWay.isEmpty ? [] : path
+    for (activity, _) in underWay { activity.cancel(closing: path) }
+    await takeParts()
+  }
+
+  /// Takes the steps 3 and 4, from the part on whose turn it is.
+  private func takeParts() async {
+    func next() -> (part: Closing, waits: Bool, closes: Bool)? {
+      (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) }
     }
-    for part in parts.reversed() {
-      if Tree.change({ _ in !part.underWay.isEmpty }) { await waitForOthers(part) }
-      if Tree.change({ _ in !part.toClose.isEmpty }) { await callClosers(part, path) }
+    while let (part, waits, closes) = Tree.change({ _ in next() }) {
+      if waits { await waitForOthers(part) }
+      if closes, await !callClosers(part) { return }
       noteDone(part)
     }
-    end(parts[0], path, since: start)
+    end()
   }
 
   /// Notes that everything has been closed in a context, and ends it if somebody waits for that.
@@ -120,9 +157,10 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Takes step 4. The observer is notified before the callers that wait go on.
-  private func end(_ first: Closing, _ path: [String], since start: ContinuousClock.Instant) {
+  private func end() {
+    let (first, path) = (Tree.change { _ in parts[0] }, UDIObserver.mayExist ? path : [])
     let all = first.endAll()
-    UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: start.duration(to: .now))) }
+    UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: UDIObserver.time - began)) }
     if !Tree.change({ _ in first.takers > 0 }) { reportUntold() }
     first.wakeAll(all)
     // Whoever was to get the error may have left meanwhile.
@@ -130,24 +168,48 @@ final class ClosingRun: @unchecked Sendable {
     withExtendedLifetime(Tree.change { _ in exchange(&parts, with: []) }) {}
   }
 
-  /// Waits for something, as long as there is time.
+  /// Begins to wait for something.
   ///
   /// - Parameter number: The number of the part among the waiters of the activity.
-  /// - Returns: Whether the activity has ended.
-  @inline(never)
-  private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
+  /// - Returns: What ends the waiting when the time is over; nil as long as no limit is over.
+  private func beginWaiting(_ part: Closing, for activity: Activity, _ number: UInt64) -> Task<Void, Never>? {
     let rest = Tree.change { _ in
       awaitedNow = (activity, number)
       return limit(of: part)
     }
-    let timer = rest.map { rest in
-      Task.detached { if await rest.wait() { activity.leave(number) } }
-    }
+    return rest.map { rest in Task { if await rest.wait() { leave(activity, number) } } }
+  }
+
+  /// Waits for something, as long as there is time.
+  ///
+  /// - Returns: Whether the activity has ended.
+  @inline(never)
+  private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
+    let timer = beginWaiting(part, for: activity, number)
     await activity.wait(number)
     timer?.cancel()
     let (hasEnded, last) = Tree.change { _ in (activity.hasEnded, awaitedNow.take()) }
     withExtendedLifetime(last) {}
     return hasEnded
+  }
+
+  /// Leaves behind what the run waits for, because the time is over. If that is a closer, the run's task is left with
+  /// it, and cancelled; another one goes on. Do not call this under a lock.
+  func leave(_ activity: Activity, _ number: UInt64) {
+    activity.leave(number)
+    let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?)? in
+      guard call === activity else { return nil }
+      call = nil
+      callsLeft += 1
+      errors.append(UDIUntimelyEnd.notInTime)
+      return (parts[current], task)
+    }
+    guard let left else { return }
+    left.task?.cancel()
+    goOn { [self] in
+      finish(left.part)
+      await takeParts()
+    }
   }
 
   /// How long the run still waits for each activity of a part; nil if no limit is over.
@@ -200,61 +262,76 @@ final class ClosingRun: @unchecked Sendable {
     for (_, failure, isTold) in untold where !isTold { failure.reportWhileClosing() }
   }
 
+  /// Closes what a context has to close.
+  ///
+  /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
-  private func callClosers(_ part: Closing, _ path: [String]) async {
-    var steps = steps(of: part)
-    while let step = steps.popLast() { await take(step, part, path) }
+  private func callClosers(_ part: Closing) async -> Bool {
+    while let provider = Tree.change({ _ in next(of: part) }) { if await !close(provider, part) { return false } }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
     _ = Tree.change { _ in
+      order = nil
       for provider in part.toClose { provider.closer?.isClosing = false }
       return exchange(&part.toClose, with: [])
     }
+    return true
   }
 
-  /// Closes one instance, and drops it.
+  /// Closes the instance whose turn it is, and drops it.
+  ///
+  /// - Returns: False if the closer has been left behind, and another task goes on.
   @inline(never)
-  private func take(_ step: Step, _ part: Closing, _ path: [String]) async {
-    let start = ContinuousClock.now
-    var errors: [any Error] = []
-    if let operation = step.unclosed.operation {
+  private func close(_ provider: Provider, _ part: Closing) async -> Bool {
+    let (unclosed, close) = Tree.change { _ in (provider.closer?.unclosed.last, provider.closer?.close) }
+    if let operation = unclosed?.operation {
       operation.cancel(closing: path)
-      if let error = await error(of: operation, part) { errors.append(error) }
+      if let error = await error(of: operation, part) { Tree.change { _ in errors.append(error) } }
     }
-    if let call = beginClosing(step, part), let error = await error(of: call, part) { errors.append(error) }
-    finish(step, errors, part, since: start)
-  }
-
-  /// Calls the closer for an instance; nil if there is only an operation.
-  private func beginClosing(_ step: Step, _ part: Closing) -> Operation? {
-    guard let close = step.closer.close else { return nil }
-    // A closer that does not end holds only this, and not the context.
-    let instance = step.unclosed.instance
-    let call = Operation(of: step.provider, ending) { try await close.value(instance.value) }
-    Tree.change { _ in
-      part.hasCalledCloser = true
-      call.noteClosing(by: part)
-    }
-    call.start(isDetached: false)
-    return call
-  }
-
-  /// Drops an instance that has been closed.
-  private func finish(_ step: Step, _ errors: [any Error], _ part: Closing, since start: ContinuousClock.Instant) {
-    let (provider, closer, instance) = (step.provider, step.closer, step.unclosed.instance)
-    for error in errors { note(UDIFailure(provider, path: part.path, error: error), part) }
-    Tree.change { garbage in
-      if let index = closer.unclosed.lastIndex(where: { $0.instance === instance }) {
-        garbage.add(closer.unclosed.remove(at: index).instance)
+    if let close, let instance = unclosed?.instance {
+      // A closer that does not end holds only this, and not the context.
+      let call = Operation(of: provider, ending) { try await close.value(instance.value) }
+      let number = Tree.change { _ in
+        (part.hasCalledCloser, self.call) = (true, call)
+        call.noteClosing(by: part)
+        return call.closingNumber ?? 0
       }
-      if let cache = step.cache {
+      let timer = beginWaiting(part, for: call, number)
+      let error = await call.perform()
+      timer?.cancel()
+      call.end(throwing: nil)
+      let isLeft = Tree.change { _ in
+        if self.call !== call { return true }
+        errors += error.map { [$0] } ?? []
+        self.call = nil
+        return false
+      }
+      if isLeft { return false }
+    }
+    finish(part)
+    return true
+  }
+
+  /// Drops the instance whose turn it was.
+  private func finish(_ part: Closing) {
+    let (provider, failed) = Tree.change { garbage -> (Provider?, [any Error]) in
+      guard let provider = order?.last, let closed = instance.take() else { return (nil, []) }
+      garbage.add(closed)
+      if let index = provider.closer?.unclosed.lastIndex(where: { $0.instance === closed }) {
+        _ = provider.closer?.unclosed.remove(at: index)
+      }
+      if let cache = provider.hasCaches ? keepers[UInt64(Unretained(closed.value.object).address)] : nil {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
-      } else if !provider.hasCaches, provider.kept.map({ $0.object === instance.value.object }) ?? true {
+      } else if !provider.hasCaches, provider.kept.map({ $0.object === closed.value.object }) ?? true {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         provider.node?.unregister(provider, &garbage)
       }
+      return (provider, exchange(&errors, with: []))
     }
+    guard let provider else { return }
+    for error in failed { note(UDIFailure(provider, path: part.path, error: error), part) }
     UDIObserver.tell {
-      .closed(UDIEvent.Closed(provider, path: part.path, duration: start.duration(to: .now), failure: errors.first))
+      .closed(
+        UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turnBegan, failure: failed.first))
     }
   }
 }
@@ -262,34 +339,34 @@ final class ClosingRun: @unchecked Sendable {
 // MARK: - The order
 
 extension ClosingRun {
-  /// What has to be done for one instance.
+  /// Goes on to the next instance of a part: the reverse of the order `inOrderOfMaking`. Called under the tree lock.
   ///
-  /// The cache is the one that keeps the instance; nil if the provider keeps it by itself, or if nothing does, because
-  /// the provider was reset or left its context while the factory ran.
-  private typealias Step = (provider: Provider, closer: Closer, unclosed: Unclosed, cache: InstanceCache?)
-
-  /// What has to be done in one context, in the reverse of the order `inOrderOfMaking`. Nothing new is made there any
-  /// more, so the list is complete.
-  private func steps(of part: Closing) -> [Step] {
-    Tree.change { _ in
-      Self.inOrderOfMaking(part.toClose).flatMap { provider -> [Step] in
-        guard let closer = provider.closer else { return [] }
-        // The caches by the addresses of the instances that they keep.
-        var keepers = ObjectTable<InstanceCache>()
+  /// - Returns: Its provider; nil at the end.
+  private func next(of part: Closing) -> Provider? {
+    var order = order.take() ?? Self.inOrderOfMaking(part.toClose)
+    defer { self.order = order }
+    while let provider = order.last {
+      if let next = provider.closer?.unclosed.last?.instance {
+        (instance, turnBegan) = (next, UDIObserver.time)
+        guard provider.hasCaches, keepers.isEmpty else { return provider }
         for cache in provider.caches?.all ?? [] {
           if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
         }
-        return closer.unclosed.map {
-          (provider, closer, $0, keepers[UInt64(Unretained($0.instance.value.object).address)])
-        }
+        return provider
       }
+      order.removeLast()
+      keepers = ObjectTable()
     }
+    return nil
   }
 
   /// Puts the providers of one context into the order in which they would make their instances if everything were made
   /// in the order of registration, each instance after those that help to make it. The order in which they were made in
   /// fact may differ from one run of the program to the next.
   private static func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
+    // If only one has something to close, the others, which matter only for the order, do not matter.
+    let toClose = providers.filter { $0.closer?.unclosed.isEmpty == false }
+    if toClose.count == 1 { return toClose }
     var byID = ObjectTable<Provider>()
     for provider in providers { byID[UInt64(provider.id)] = provider }
     var order: [Provider] = []

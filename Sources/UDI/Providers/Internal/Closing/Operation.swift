@@ -29,17 +29,14 @@ final class Operation: Activity, @unchecked Sendable {
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
-  /// Starts a task for the operation. Do not call this under a lock.
-  ///
-  /// - Parameter isDetached: Whether the task gets none of the task-local values of the current one, apart from its
-  ///   reporter. What runs for long must not have those of whoever happened to be the first to ask for it.
-  func start(isDetached: Bool) {
+  /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: what
+  /// runs for long must not have those of whoever happened to be the first to ask for it. Do not call this under a lock.
+  func start() {
     let reporter = UDIReporter.ofTask
-    let run = { @Sendable [self] in
+    let task = Task.detached { [self] in
       guard let reporter else { return end(throwing: await perform()) }
       await withReporter(reporter) { end(throwing: await perform()) }
     }
-    let task = isDetached ? Task.detached(operation: run) : Task(operation: run)
     let isCancelled = Tree.change { _ in
       if !hasEnded { self.task = task }
       return closedPath != nil
@@ -60,9 +57,9 @@ final class Operation: Activity, @unchecked Sendable {
     } catch { return error }
   }
 
-  /// Ends an operation that has a task: notes what went wrong, tells it to those who wait for the end of a context, and
+  /// Ends an operation: notes what went wrong, tells it to those who wait for the end of a context, and
   /// wakes what waits for the operation.
-  private func end(throwing error: (any Error)?) {
+  func end(throwing error: (any Error)?) {
     let untold = Tree.change { garbage -> UDIFailure? in
       var error = error
       let isClosing = closedPath != nil || closingNumber != nil

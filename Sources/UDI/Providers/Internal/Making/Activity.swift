@@ -168,6 +168,7 @@ class Activity: @unchecked Sendable {
   // Not inlined, nor is the next method: code that waits would be compiled into all that can come before and after it.
   @discardableResult @inline(never)
   nonisolated(nonsending) final func wait(_ number: UInt64) async -> Bool {
+    if Tree.change({ _ in hasEnded }) { return remove(number) != nil }
     await withCheckedContinuation { continuation in
       let mustWait = Tree.change { _ in
         guard !hasEnded, let own = unsafe waiting[number], !own.looksAgain else { return false }

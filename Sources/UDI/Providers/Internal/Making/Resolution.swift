@@ -235,7 +235,7 @@ extension Resolution {
   private var isDeep: Bool { unsafe frames.count >= 6 }
 
   /// Whether too little stack is left for one more factory.
-  private func isStackLow() -> Bool {
+  func isStackLow() -> Bool {
     if unsafe stack == nil { unsafe stack = currentStack() }
     var mark: UInt8 = 0
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
