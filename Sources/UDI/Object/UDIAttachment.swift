@@ -73,9 +73,8 @@ public final class UDIAttachment: Sendable {
     let address = owner.load(ordering: .relaxed)
     if address == 0 { Self.strangers.subtract(1, ordering: .relaxed) }
     if unsafe followers != nil { Tree.change { _ in stopFollowing() } }
-    if address <= Self.classIsKnown, !UDIRecording.isOn { return }
+    if address <= Self.classIsKnown { return }
     Tree.change { garbage in
-      UDIRecording.removeUses(of: self)
       noteHolding(false)
       for binding in otherBindings { binding.withdraw(&garbage) }
       if let keeper = garbage.held(unsafe weakKeeper), let kept = keeper.shown, kept.liveObject(&garbage) == nil {

@@ -4,6 +4,7 @@ struct ObjectTable<Object: AnyObject>: ~Copyable {
 
   var isEmpty: Bool { table.isEmpty }
   var count: Int { table.count }
+  var values: [Object] { table.map { unsafe unsafeDowncast($0.object, to: Object.self) } }
 
   // The casts are safe, because only objects of this class are put into the table.
   @inline(__always)

@@ -68,10 +68,10 @@ extension UDISnapshot {
     // With the number of the dependent and of the key.
     var all: [(use: Use, wanted: [UInt64])] = []
     let related = UDIRecording.uses { use in
-      indices[use.node] != nil || positions[use.entryAddress] != nil || positions[use.dependent.address] != nil
+      indices[use.node] != nil || positions[use.entryAddress] != nil || positions[use.dependentAddress] != nil
     }
     for recorded in related {
-      guard let seen = recorded.dependent.sighting(&garbage) else { continue }
+      guard let seen = recorded.sighting(&garbage) else { continue }
       let key = recorded.key
       let path = recorded.found(&garbage)?.place?.fullPath
       let entry = path == nil ? nil : positions[recorded.entryAddress]?.first

@@ -9,10 +9,6 @@ final class Survey {
   /// The explanation. Its cause is that nothing is registered, unless another cause is certain already.
   private(set) var explanation: UDIExplanation
   private(set) var answer: Found?
-  /// Why the answer cannot give an instance, if that is known already.
-  private(set) var obstacle: UDIExplanation.Cause?
-  /// If the dependency is in a place where the lookup does not look: the cause that names this place.
-  private(set) var outside: UDIExplanation.Cause?
   /// Dependencies that are registered under other types. One of them might also be of the requested type.
   private(set) var candidates: [Found] = []
   /// How many dependencies with other names may still be listed.
@@ -48,16 +44,13 @@ final class Survey {
     // What keeps the instances for the nearest scope answers for a provider with the lifetime `.scope`.
     if let provider = answer?.source as? Provider, provider.sharing == .scope {
       let (scope, cause) = provider.owner(around: first)
-      if let scope, let keeper = scope.keeper(of: provider.maker) {
-        answer = found(keeper, at: scope)
-      } else {
-        obstacle = cause
-      }
+      let keeper = scope?.keeper(of: provider.maker)
+      if let scope, let keeper { answer = found(keeper, at: scope) } else if let cause { explanation.cause = cause }
     }
     if answer != nil { return }
     if first.root.treeLocked.hasLostParent { explanation.cause = .contextRemoved }
-    if let path = first.endingPath { explanation.cause = .contextClosed(fullPath: path) }
     findOutside(from: first, limit: limit)
+    if let path = first.endingPath { explanation.cause = .contextClosed(fullPath: path) }
   }
 
   /// Releases the objects in the survey. Do not call this while holding a lock.
@@ -75,7 +68,7 @@ final class Survey {
     for use in uses {
       let found = use.found(&garbage)
       let isGone = found.map { $0.node == nil || $0.sighted(&garbage).entry.isGone } ?? true
-      guard answer.map({ $0.source === found }) ?? isGone, let seen = use.dependent.sighting(&garbage) else { continue }
+      guard answer.map({ $0.source === found }) ?? isGone, let seen = use.sighting(&garbage) else { continue }
       if known.insert(seen.id).inserted { explanation.dependents.append(seen.dependent) }
     }
   }
@@ -110,7 +103,6 @@ final class Survey {
       if other.key.type === type {
         guard other.isThere(&garbage) else { return }
         otherCount += 1
-        if others.count == roomForOthers, others.last.map({ $0.serial < other.serial }) ?? true { return }
         others.insert(other, at: others.firstIndex { other.serial < $0.serial } ?? others.count)
         if others.count > roomForOthers { others.removeLast() }
       } else if candidates.count < Self.enoughCandidates, let candidate = found(under: other.key, at: node) {
@@ -118,13 +110,10 @@ final class Survey {
       }
     }
     let limit = findings.isEmpty && otherCount == 0 ? Self.shownInOrder : UDIExplanation.enoughContexts
-    if explanation.contexts.count < limit {
-      for other in others { findings += entries(under: other.key, at: node).map(\.place.finding) }
-      (roomForOthers, otherCount) = (roomForOthers - others.count, otherCount - others.count)
-      explanation.contexts.append(.init(fullPath: node.fullPath, findings: findings, omittedCount: otherCount))
-    } else {
-      explanation.omittedCount += 1
-    }
+    guard explanation.contexts.count < limit else { return explanation.omittedCount += 1 }
+    for other in others { findings += entries(under: other.key, at: node).map(\.place.finding) }
+    (roomForOthers, otherCount) = (roomForOthers - others.count, otherCount - others.count)
+    explanation.contexts.append(.init(fullPath: node.fullPath, findings: findings, omittedCount: otherCount))
   }
 
   /// The entries of the given node under the given key, whether their objects are alive or not.
@@ -155,12 +144,12 @@ final class Survey {
     var visited: Node?
     for node in first.andAncestors {
       if node != first || !explanation.search.looks.below, let place = nearestPlace(below: node) {
-        return (explanation.nearestOutside, outside) = (place, .outOfReach(place))
+        return (explanation.nearestOutside, explanation.cause) = (place, .outOfReach(place))
       }
       var nodes = BreadthFirst(node, except: visited, limit: rest)
       while let scope = nodes.next()?.node {
         guard scope != node, scope.treeLocked.isScope, let place = nearestPlace(below: scope) else { continue }
-        return (explanation.nearestOutside, outside) = (place, .inScope(place, scopePath: scope.fullPath))
+        return (explanation.nearestOutside, explanation.cause) = (place, .inScope(place, scopePath: scope.fullPath))
       }
       rest = nodes.rest
       visited = node

@@ -70,7 +70,6 @@ extension Node {
     }
     provider.drop(isReset: false, &garbage)
     provider.node = nil
-    UDIRecording.removeUses(of: provider)
     garbage.add(provider)
     if let alias = provider as? Alias { alias.target.extras?.aliases.removeAll { $0 === alias } }
     for alias in provider.aliases { unregister(alias, &garbage) }
@@ -102,7 +101,6 @@ extension Node {
       // context.
       element.provider.node = nil
       element.provider.shown?.node = nil
-      UDIRecording.removeUses(of: element.provider)
       // If nothing else holds the provider, and it has no extras, its instance is released together with it. Putting
       // both into the garbage would make most contexts allocate memory for it.
       if !element.provider.hasExtras, isKnownUniquelyReferenced(&element.provider) { return }
