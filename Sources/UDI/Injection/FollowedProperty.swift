@@ -59,8 +59,7 @@ final class FollowedProperty: @unchecked Sendable {
   private func observe<Dependency>(
     from context: UDIContext?, for attachment: UDIAttachment? = nil, since stamp: UInt = 0, _ lookUp: () -> Dependency?
   ) -> Dependency? {
-    let present = Tree.change { garbage in watcher?.readingAgain(&garbage) }
-    if let present { return present.looking(isWhole: true, lookUp) }
+    if let present = Tree.change({ watcher?.readingAgain(&$0) }) { return present.looking(isWhole: true, lookUp) }
     // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
     let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, goesOnAbove: true)

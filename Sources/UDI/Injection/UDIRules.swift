@@ -28,8 +28,7 @@ public struct UDIRules<Target>: Sendable {
       if isForSendable, reach == .mainActor { return false }
       if isOnMainActor, !MainActorCheck.isOnMainActor { return false }
       // The cast is from `Any`, because only such a cast checks whether the conformance may be used on this actor.
-      guard let target = object as? Target else { return false }
-      return apply(target, context)
+      return (object as? Target).map { apply($0, context) } ?? false
     }
     context.change { node, garbage in
       if node.treeLocked.state != .open {

@@ -89,11 +89,10 @@ extension UDIAttachment {
     noteHolding(!owners.isEmpty && context != nil && !leadsToOwner)
     let old = lock.withLock {
       if let node { unsafe storedSearch = node.shared.search }
-      let old = unsafe exchange(&attached, with: leadsToOwner ? nil : context)
       unsafe attachedNode = leadsToOwner ? nil : node
       unsafe attachedWeakly = leadsToOwner ? context : nil
       unsafe isWeak = leadsToOwner
-      return old
+      return unsafe exchange(&attached, with: leadsToOwner ? nil : context)
     }
     if let old { garbage.add(old) }
   }
@@ -117,10 +116,7 @@ extension UDIAttachment {
   /// above its owner, stores the context weakly. Otherwise the object and the owner would keep each other alive for
   /// ever.
   static func breakCircles(_ garbage: inout Garbage) {
-    if unsafe holding.isEmpty { return }
-    var all: [AnyObject] = []
-    unsafe holding.forEach { if let attachment = $0.object { all.append(attachment) } }
-    for attachment in all {
+    for attachment in unsafe holding.values.compactMap(\.object) {
       unsafe unsafeDowncast(attachment, to: UDIAttachment.self).storeAgain(&garbage)
       garbage.add(attachment, .anywhere)
     }

@@ -26,10 +26,7 @@ extension UDIAttachment {
       // look.
       if isByItself, unsafe comesFromLook { binding.comesFromLook = true }
       if isByItself, UDIRecording.isOn { binding.detailed?.attachSite = unsafe attachSite }
-      target.withNode { node in
-        if AuditNotice.isOn { node.remember(target) }
-        node.bind(binding, moving: !request.isMulti, &garbage)
-      }
+      target.withNode { $0.bind(binding, in: target, moving: !request.isMulti, &garbage) }
       // The context might have refused the binding.
       if request.isMulti, binding.node != nil { binding.detailed?.end(with: ownNode) }
     }

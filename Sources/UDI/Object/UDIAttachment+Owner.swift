@@ -30,10 +30,8 @@ extension UDIAttachment {
       return TypeTable.find(type)?.identity.read { $0.isMember.load(ordering: .relaxed) } ?? false
     }
     let identity = TypeToken.of(type).identity
-    let (isMember, isPlain) = identity.read {
-      ($0.isMember.load(ordering: .relaxed), $0.isPlain.load(ordering: .relaxed))
-    }
-    if isMember || isPlain { return isMember }
+    if identity.read({ $0.isMember.load(ordering: .relaxed) }) { return true }
+    if identity.read({ $0.isPlain.load(ordering: .relaxed) }) { return false }
     // This cast is of a reference, because a cast of an `Any` would search the program's conformances three times.
     if object is any UDIObject { return true }
     identity.read { $0.isPlain.store(true, ordering: .relaxed) }

@@ -80,10 +80,6 @@
     }
   }
 
-  extension UDIContext {
-    fileprivate var isEnding: Bool { change { node, _ in node.treeLocked.state.isEnding } }
-  }
-
   // MARK: Dependencies of a view
 
   /// A dependency of a view, looked up from the view's context at each read, normally when the view's body runs.

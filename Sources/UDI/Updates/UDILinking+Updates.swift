@@ -140,8 +140,7 @@ extension UDIOrigin {
     timer?.cancel()
     if let found { return found }
     try AsyncCall.checkCancellation()
-    let isEnding = context.change { node, _ in node.isEnding }
-    let failure = isEnding ? nil : watcher.failure
+    let failure = context.isEnding ? nil : watcher.failure
     throw seen(context.explained(failure ?? ProviderFailure.nothing, request), at: request.site)
   }
 }

@@ -27,14 +27,13 @@ extension UDIContext {
     else { return error }
     change { node, garbage in
       let missed = missing.explanation
-      var found: (entry: Entry, node: Node)?
+      var place: UDIExplanation.Place?
       // The scope is below the context where the lookup began, and has the nearest place.
       for node in node.andAncestors {
         if node.fullPath == missed.fullPath { return }
-        found = found ?? node.allEntries.first { missed.isFor($0.key) && $0.isThere(&garbage) }.map { ($0, node) }
-        guard let found, node.treeLocked.isScope else { continue }
-        let finding = found.entry.sighted(&garbage).entry
-        let place = UDIExplanation.Place(fullPath: found.node.fullPath, finding: finding)
+        let entry = place == nil ? node.allEntries.first { missed.isFor($0.key) && $0.isThere(&garbage) } : nil
+        if let entry { place = .init(fullPath: node.fullPath, finding: entry.sighted(&garbage).entry) }
+        guard let place, node.treeLocked.isScope else { continue }
         return missing.explanation.cause = .inScope(place, scopePath: node.fullPath)
       }
     }
@@ -65,10 +64,9 @@ extension UDIContext {
     // What a followed property asks for may come later.
     case _ where (error.isOfMissing || error.needsObtain) && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
-      let brief = (error as? ProviderFailure).map { failure in
+      let brief = (error as? ProviderFailure)?.cause.map { cause in
         // It does not say where the lookup looked.
         let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
-        let cause = failure.cause ?? .notRegistered
         let explanation = UDIExplanation(request.type, named: entry.key.name, search: direction, cause: cause)
         return UDILinkError(explanation, site: entry.site)
       }

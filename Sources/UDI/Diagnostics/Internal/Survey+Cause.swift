@@ -18,7 +18,7 @@ extension Survey {
       if finding.kind == .replaced { return .replaced(place) }
       return finding.kind == .withdrawn ? .withdrawn(place) : .dead(place)
     }
-    if let outside { return outside }
+    if explanation.nearestOutside != nil { return explanation.cause }
     var names: [String?] = []
     for other in explanation.contexts.flatMap(\.findings) where !other.isGone && !names.contains(other.name) {
       names.insert(other.name, at: names.firstIndex { $0 ?? "" > other.name ?? "" } ?? names.count)
@@ -49,7 +49,7 @@ extension Survey {
 
   /// Returns the reason why a provider cannot make an instance, as far as that can be known in advance.
   private func failure(of found: Found, _ arguments: [Any], _ reach: UDIReach) -> UDIExplanation.Cause? {
-    if let obstacle { return obstacle }
+    if explanation.cause != .notRegistered { return explanation.cause }
     guard let provider = found.source as? Provider else { return nil }
     let wanted = provider.argumentTypes
     guard wanted.count == arguments.count, zip(wanted, arguments).allSatisfy(isInstance) else {

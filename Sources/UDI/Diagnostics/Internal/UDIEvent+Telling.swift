@@ -4,9 +4,8 @@ extension LookupRequest {
   ///
   /// - Parameter path: The path of the context where the lookup began.
   func tellMiss(from path: @autoclosure () -> [String], isRequired: Bool) {
-    let typeName = TypeIdentity.of(type).text
     UDIObserver.tell {
-      .missed(.init(typeName: typeName, name: name?.description, fullPath: path(), isRequired: isRequired))
+      .missed(.init(typeName: key.typeName, name: name?.description, fullPath: path(), isRequired: isRequired))
     }
   }
 }

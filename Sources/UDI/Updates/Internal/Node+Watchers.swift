@@ -4,7 +4,6 @@ extension Node {
   /// climb to. If its lookup goes down, changes below this node are passed up to it. The nodes above notify it only of
   /// changes at themselves.
   func enter(_ watcher: Watcher) {
-    watcher.leave()
     if treeLocked.state.isEnding, !watcher.goesOnAbove { return watcher.notify(of: .end) }
     // While a factory runs, its lookups only go up (see `direction(of:)`). Once it has ended, the consumer's lookups
     // might go down, too.
@@ -137,8 +136,7 @@ extension Lookout {
   ///
   /// - Parameter orThere: Whether to consider that node, too.
   fileprivate final func finds(before end: Node, orThere includesEnd: Bool) -> Bool {
-    if findsAll { return false }
-    guard let start else { return false }
+    guard !findsAll, let start else { return false }
     for node in [start] + nodesAbove {
       if node == end, !includesEnd { return false }
       if let slot = node.shared.slots.find(key.id) {

@@ -115,8 +115,6 @@ extension Watcher {
 
   /// All dependencies of an answer, with their names.
   static func all<Dependency>(_ found: [Found]) -> [(name: UDIName?, dependency: Dependency)] {
-    found.compactMap { found in
-      found.instance.value(as: Dependency.self, isExact: true).map { (found.entry.name, $0) }
-    }
+    found.compactMap { found in found.instance.value(as: Dependency.self).map { (found.entry.name, $0) } }
   }
 }

@@ -11,8 +11,7 @@ final class Consumer: Sendable {
   ///   - goesOnAbove: Whether the watching goes on when the context has been closed.
   @inline(never)
   init(_ context: UDIContext?, _ request: LookupRequest, findsAll: Bool = false, goesOnAbove: Bool = false) {
-    let watcher = Watcher(context, request, findsAll, goesOnAbove)
-    self.watcher = watcher
+    watcher = Watcher(context, request, findsAll, goesOnAbove)
     Tree.change { _ in
       watcher.count(1)
       if let context { context.withNode { $0.enter(watcher) } } else { watcher.notify(of: .end) }

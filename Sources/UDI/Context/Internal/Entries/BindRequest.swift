@@ -101,11 +101,7 @@ extension UDIContext {
   fileprivate func bind(_ request: BindRequest, moving: Bool) {
     request.tellAttachment()
     let binding = Binding.make(request, isByItself: false)
-    change { node, garbage in
-      // An audit notes the context of each binding, and `node.context` returns it only if it is remembered.
-      if AuditNotice.isOn { node.remember(self) }
-      node.bind(binding, moving: moving, &garbage)
-    }
+    change { node, garbage in node.bind(binding, in: self, moving: moving, &garbage) }
   }
 }
 

@@ -5,7 +5,9 @@ extension Node {
   ///
   /// - Parameter moving: Whether to withdraw the bindings of the same instance under the same key in all other
   ///   contexts.
-  func bind(_ binding: Binding, moving: Bool, _ garbage: inout Garbage) {
+  func bind(_ binding: Binding, in context: UDIContext, moving: Bool, _ garbage: inout Garbage) {
+    // An audit notes the context of each binding, and the node's `context` returns it only if it is remembered.
+    if AuditNotice.isOn { remember(context) }
     guard treeLocked.state == .open else { return refuse(binding, moving ? "bind" : "multiBind", &garbage) }
     binding.node = self
     if AuditNotice.isEnteringNoted { AuditNotice.noteEntering(binding, self, &garbage) }

@@ -19,7 +19,9 @@ extension Node {
       return .undecided
     }
     // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
-    guard let slot = shared.slots.find(key), slot.element.state.depth == 0 || looksBelow(search) else {
+    guard let slot = shared.slots.find(key),
+      slot.element.state.depth == 0 || (search ?? shared.search).looks.below && (search != nil || !isHandedToFactory)
+    else {
       return unsafe attemptAbove(key, as: wanted, search: search, into: memory)
     }
     // The slot keeps the entry alive while the lock is held.

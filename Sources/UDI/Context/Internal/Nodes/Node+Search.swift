@@ -48,13 +48,6 @@ extension Node {
   /// lookup that names no direction goes up, so that nothing is made from dependencies below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
 
-  /// Whether a lookup goes down from here.
-  @inline(__always)
-  func looksBelow(_ search: UDISearch?) -> Bool {
-    if let search { return search.looks.below }
-    return shared.search.looks.below && !isHandedToFactory
-  }
-
   /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
   var isHandedToFactory: Bool { Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self) }
 }

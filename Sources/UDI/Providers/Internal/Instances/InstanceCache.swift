@@ -132,11 +132,7 @@ final class InstanceCaches: @unchecked Sendable {
     garbage.add(cache)
   }
 
-  var all: [InstanceCache] {
-    var all: [InstanceCache] = []
-    caches.forEach { all += Self.list($0) }
-    return all
-  }
+  var all: [InstanceCache] { caches.values.flatMap { Self.list($0) } }
 
   var isEmpty: Bool { caches.isEmpty }
 }
