@@ -20,12 +20,7 @@ extension UDIContext {
   /// The root of the tree that contains this context. A context without a parent is its own root.
   ///
   /// - Complexity: O(depth).
-  public var root: UDIContext {
-    change { node, _ in
-      let root = node.root
-      return root == node ? self : root.context ?? self
-    }
-  }
+  public var root: UDIContext { change { node, _ in node.root.context ?? self } }
 
   /// The tags on the way from the root to this context, without the root's tag; empty for a root.
   ///
@@ -51,10 +46,8 @@ extension UDIContext {
   public func context(at path: some Sequence<String>) -> UDIContext? {
     // The sequence is read before the lock is taken, because it might be user code.
     let path = Array(path)
-    return change { node, _ in
-      let found = path.reduce(Optional(node)) { $0?.child(tagged: $1) }
-      return found == node ? self : found?.context
-    }
+    if path.isEmpty { return self }
+    return change { node, _ in path.reduce(Optional(node)) { $0?.child(tagged: $1) }?.context }
   }
 
   /// Returns the child that has the given tag.

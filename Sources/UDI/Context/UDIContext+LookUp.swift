@@ -110,10 +110,8 @@ extension UDIContext {
     while true {
       switch consume answer {
       case .written: return
-      case .nothing: throw ProviderFailure.nothing
-      case .object(let object):
-        guard memory.write(object, as: request.type) else { throw ProviderFailure.nothing }
-        return
+      case .object(let object) where memory.write(object, as: request.type): return
+      case .nothing, .object: throw ProviderFailure.nothing
       case .provided(let entry):
         do {
           if try takeInstance(of: entry, request, with: arguments, into: memory) { return }

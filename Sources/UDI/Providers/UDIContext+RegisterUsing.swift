@@ -131,7 +131,9 @@ extension FactoryFunction {
       func next<Parameter>(_ type: Parameter.Type) throws -> Parameter {
         position += 1
         if let obtained { return UDI.parameter(type, obtained[position - 1]) }
-        return try context.parameter(type, at: position, reach)
+        do {
+          return try TypeToken.of(type).holdsReferences ? context.reference(type, reach) : context.value(type, reach)
+        } catch let missing as UDILinkError { throw missing.asked(asParameter: position) }
       }
       return try make(next(First.self), repeat try next((each More).self))
     }
@@ -140,24 +142,13 @@ extension FactoryFunction {
 }
 
 extension UDIContext {
-  /// Looks up a parameter of an initialiser.
-  ///
-  /// - Parameter position: The position of the parameter, counted from 1.
-  fileprivate func parameter<Parameter>(
-    _ type: Parameter.Type, at position: Int, _ reach: UDIReach
-  ) throws -> Parameter {
-    do {
-      return TypeToken.of(type).holdsReferences ? try reference(type, reach) : try value(type, reach)
-    } catch let missing as UDILinkError { throw missing.asked(asParameter: position) }
-  }
-
   // The next two functions are separate and not inlined, because only the second one needs the metadata of an optional,
   // which the runtime keeps for each type. If the first one needed it, too, "made, bytes a type" in `Benchmarks/cost`
   // would grow by a fifth.
 
   /// Looks up a parameter whose type is a class or a class-bound protocol.
   @inline(never)
-  private func reference<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
+  fileprivate func reference<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     reach.assertIsolation(type)
     // These words serve as the memory of an optional of the type, which is nil if its first word is zero: see
     // `TypeToken.holdsReferences`.
@@ -172,7 +163,7 @@ extension UDIContext {
 
   /// Looks up a parameter of any other type. If the type is an optional, the result may be nil.
   @inline(never)
-  private func value<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
+  fileprivate func value<Parameter>(_ type: Parameter.Type, _ reach: UDIReach) throws -> Parameter {
     // `isOptional` is checked first, because it is fast. The cast is not: it searches all conformances in the program.
     if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
       return try optional.find(from: self, reach) as! Parameter

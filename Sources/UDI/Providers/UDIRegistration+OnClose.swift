@@ -72,7 +72,14 @@ extension UDIRegistration {
     }
     return Tree.change { garbage in
       let keepers = provider.openKeepers(verb, &garbage) ?? []
-      for keeper in keepers { keeper.changeCloser(change, &garbage) }
+      for keeper in keepers {
+        let (isNew, closer) = (keeper.closer == nil, keeper.closer ?? Closer())
+        if let old = closer.operation { garbage.add(old) }
+        change(closer)
+        keeper.setCloser(closer)
+        if let node = keeper.node { keeper.noteCloser(node) }
+        if isNew { keeper.allKept.forEach(keeper.noteUnclosed) }
+      }
       return keepers
     }
   }
@@ -85,17 +92,5 @@ extension UDIRegistration {
       fatalError("\(site.fileID):\(site.line): `\(verb)` was called on a binding; it works only for providers.")
     }
     return entry.isRefused(to: askedReach, Dependency.self, at: site) ? nil : provider
-  }
-}
-
-extension Provider {
-  fileprivate final func changeCloser(_ change: (Closer) -> Void, _ garbage: inout Garbage) {
-    let isNew = closer == nil
-    let closer = closer ?? Closer()
-    if let old = closer.operation { garbage.add(old) }
-    change(closer)
-    setCloser(closer)
-    if let node { noteCloser(node) }
-    if isNew { allKept.forEach(noteUnclosed) }
   }
 }

@@ -1,4 +1,4 @@
-import Dispatch
+import Foundation
 import Testing
 
 @testable import UDI
@@ -63,7 +63,12 @@ import Testing
         journal.add("cancelled")
       }
     }
-    let blocked = Task.detached { try await context.close() }
+    // In a thread of its own: there are only as many threads for tasks as there are cores, and other tests need them.
+    let blocked = Locked<Task<Void, any Error>?>(nil)
+    Thread.detachNewThread {
+      let task = Task.immediate { try await context.close() }
+      blocked.withLock { $0 = task }
+    }
     await until { journal.all == ["c", "b"] }
     let closing = close()
     await until { clock.sleeperCount == 1 }
@@ -71,8 +76,9 @@ import Testing
     #expect(await closing.value?.failures.map(\.name) == ["b"])
     #expect(journal.all == ["c", "b", "a"])
     go.signal()
-    _ = await blocked.result
     await until { journal.all.last == "cancelled" }
+    await until { blocked.withLock { $0 != nil } }
+    _ = await blocked.withLock { $0 }?.result
   }
 
   private enum Caller { @TaskLocal static var name = "nobody" }

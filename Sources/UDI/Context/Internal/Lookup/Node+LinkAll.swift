@@ -11,11 +11,10 @@ extension Node {
   ///   at this node and at those above it).
   func allDependencies(_ request: LookupRequest, onlyFirst: Bool = false) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
-    let identity = token.identity.object
     let watcher = onlyFirst ? nil : Watcher.ofNeeds.map { ($0, request.key) }
     return Tree.change { garbage in
       let search = direction(of: request.search)
-      let keys = onlyFirst ? [token.keyID(named: request.name)] : keyIDs(of: identity, search)
+      let keys = onlyFirst ? [token.keyID(named: request.name)] : keyIDs(of: token.identity.object, search)
       while true {
         let entries = onlyFirst ? nearestEntry(keys[0], search).map { [$0] } ?? [] : entries(under: keys, search)
         var found: ContiguousArray<LoadedEntry> = []
@@ -119,11 +118,7 @@ extension Node {
   func entries(under keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
     var found: ContiguousArray<Unretained<Entry>> = []
     visitAll(
-      search,
-      branch: { branch in
-        let entries = branch.entriesInBranch(keys)
-        if found.isEmpty { found = entries } else { found += entries }
-      },
+      search, branch: { found = $0.entriesInBranch(keys) },
       alone: { node in found += keys.compactMap { node.ownEntry($0) }.inOrder { $0.read { UInt64($0.serial) } } })
     return found
   }

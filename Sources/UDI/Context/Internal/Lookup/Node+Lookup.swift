@@ -38,7 +38,11 @@ extension Node {
     var node = self
     if (search ?? shared.search).looks.above || search == nil && isHandedToFactory {
       while let parent = node.shared.parent {
-        node.climb(to: parent)
+        // The parent is locked before this node is unlocked, so that in between, the parent cannot go away, and this
+        // node cannot be moved.
+        parent.lock.lock()
+        Schedule.reached(.climbing)
+        node.lock.unlock()
         node = parent
         if let slot = node.shared.slots.find(key), slot.element.state.depth == 0 {
           let answer = slot.element.state.best.read { unsafe $0.answer(wanted, into: memory) }
@@ -49,15 +53,6 @@ extension Node {
     }
     node.lock.unlock()
     return .nothing
-  }
-
-  /// Goes from this node to its parent without the tree lock. It locks the parent before it unlocks this node, so that
-  /// in between, the parent cannot go away, and this node cannot be moved.
-  @inline(__always)
-  func climb(to parent: Node) {
-    parent.lock.lock()
-    Schedule.reached(.climbing)
-    lock.unlock()
   }
 
   /// Performs a lookup that `attempt` could not decide, or whose entry has left its context since. Withdraws the dead

@@ -17,10 +17,7 @@ extension Node {
           activity.leaveContext()
         }
       }
-      // If the context never had children, no lookup can still get here, because nothing holds the context. In that
-      // case, `free` releases the slots without a lock.
-      let children = empty(
-        into: &content, goingOnAt: nil, isReachable: treeLocked.nextChildSequence > 0, isGone: true, &garbage)
+      let children = empty(into: &content, goingOnAt: nil, isGone: true, &garbage)
       if children.isEmpty { return nil }
       let thread = Resolution.current
       let isOutermost = thread.read { $0.orphans == nil }
@@ -40,7 +37,6 @@ extension Node {
   ///
   /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
   /// - Returns: Whether this call has ended the context.
-  @discardableResult
   func end(onlyIfAtOnce atOnce: Bool) -> Bool {
     var content = Content()
     var children: [UDIContext] = []
@@ -54,7 +50,7 @@ extension Node {
       goOn(at: above)
       treeLocked.state = .closed
       treeLocked.extras?.end?.wakeForChange()
-      children = empty(into: &content, goingOnAt: above, isReachable: true, &garbage)
+      children = empty(into: &content, goingOnAt: above, &garbage)
       return true
     }
     _ = consume content
@@ -73,12 +69,10 @@ extension Node {
   ///
   /// - Parameters:
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
-  ///   - isReachable: Whether lookups might still read the slots.
   ///   - isGone: Whether the context is going away.
   /// - Returns: The children, the last one first.
   private func empty(
-    into content: inout Content, goingOnAt above: Node?, isReachable: Bool, isGone: Bool = false,
-    _ garbage: inout Garbage
+    into content: inout Content, goingOnAt above: Node?, isGone: Bool = false, _ garbage: inout Garbage
   ) -> [UDIContext] {
     swap(&content.bindings, &treeLocked.bindings)
     content.bindings.forEachEntry { entry in
@@ -103,7 +97,9 @@ extension Node {
       if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
     }
     while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above, past: self) }
-    if isReachable {
+    // If a context that is going away never had children, no lookup can still get here, because nothing holds the
+    // context. In that case, `free` releases the slots without a lock.
+    if !isGone || treeLocked.nextChildSequence > 0 {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
         shared.slots = CompactTable()

@@ -16,8 +16,6 @@ final class Closing: Activity, @unchecked Sendable {
   var underWay: [(activity: Activity, number: UInt64)] = []
   /// The context's providers, if it might have something to close.
   var toClose: [Provider] = []
-  /// Whether nothing is left to do but to end the context, which the first who waits for that does, or the run.
-  var isDone = false
   /// How many of those that wait get the error: callers of `close()`, and a later run for a context above.
   private(set) var takers = 0
   /// What they get, once the context has ended.
@@ -134,8 +132,9 @@ final class Closing: Activity, @unchecked Sendable {
     if let (activity, number) = left { run.leave(activity, number) }
   }
 
-  /// Ends the context if nothing else is left to do. Do not call this under a lock.
-  func endIfDone() { if Tree.change({ _ in isDone && !run.isEnding }) { end() } }
+  /// Ends the context if nothing else is left to do, which the first who waits for that does, or the run. Do not call
+  /// this under a lock.
+  func endIfDone() { if Tree.change({ _ in index > run.current && !run.isEnding }) { end() } }
 
   /// Ends the context and those below, and wakes those that wait. Do not call this under a lock.
   func end() { wakeAll(endAll()) }

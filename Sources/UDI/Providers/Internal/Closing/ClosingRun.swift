@@ -149,7 +149,7 @@ final class ClosingRun: @unchecked Sendable {
   /// Notes that everything has been closed in a context, and ends it if somebody waits for that.
   private func noteDone(_ part: Closing) {
     let isAwaited = Tree.change { _ in
-      (part.isDone, isEnding, current) = (true, part.index == 0, max(part.index - 1, 0))
+      (isEnding, current) = (part.index == 0, max(part.index - 1, 0))
       if part.hasCalledCloser, let outer = part.outer { parts[outer].hasCalledCloser = true }
       return part.isWanted && !isEnding
     }

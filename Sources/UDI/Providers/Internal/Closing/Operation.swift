@@ -32,10 +32,8 @@ final class Operation: Activity, @unchecked Sendable {
   /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: what
   /// runs for long must not have those of whoever happened to be the first to ask for it. Do not call this under a lock.
   func start() {
-    let reporter = UDIReporter.ofTask
-    let task = Task.detached { [self] in
-      guard let reporter else { return end(throwing: await perform()) }
-      await withReporter(reporter) { end(throwing: await perform()) }
+    let task = Task.detached { [self, reporter = UDIReporter.ofTask] in
+      await UDIReporter.scoped.ofTask.withValue(reporter) { end(throwing: await perform()) }
     }
     let isCancelled = Tree.change { _ in
       if !hasEnded { self.task = task }

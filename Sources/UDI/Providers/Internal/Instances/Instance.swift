@@ -154,7 +154,6 @@ struct InstanceMemory {
   /// Writes an instance or nil.
   ///
   /// - Returns: Whether there is an instance.
-  @discardableResult
   func write<Dependency>(_ instance: Dependency?) -> Bool {
     unsafe address.assumingMemoryBound(to: Dependency?.self).pointee = instance
     return instance != nil

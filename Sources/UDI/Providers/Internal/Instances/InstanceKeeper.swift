@@ -150,10 +150,7 @@ extension InstanceKeeper {
   /// The task that obtains the parameters of an initialiser, while it does. Lookups that do not wait ignore it.
   var preparation: Creation? {
     @inline(never)
-    get {
-      if let cache { return cache.preparation }
-      return provider.hasExtras ? provider.extras?.preparation : nil
-    }
+    get { if let cache { cache.preparation } else { provider.extras?.preparation } }
     nonmutating set {
       if let cache { cache.preparation = newValue } else { provider.ensureExtras().preparation = newValue }
     }

@@ -29,7 +29,8 @@ final class AsyncCreation: Creation, @unchecked Sendable {
     }
     Schedule.reached(.storesTask)
     if isCancelled { task.cancel() }
-    if let urgent { raise(task, to: urgent) }
+    // The runtime raises a task's priority to that of any task that awaits its value.
+    if let urgent { Task.detached(priority: urgent) { await task.value } }
   }
 
   private func end(with outcome: Outcome) {
@@ -48,8 +49,7 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   ///
   /// - Throws: `CancellationError` if it has.
   func beginFactory() throws {
-    if Tree.change({ _ in isAbandoned || closedPath != nil }) { throw CancellationError() }
-    try Task.checkCancellation()
+    if Task.isCancelled || Tree.change({ _ in isAbandoned || closedPath != nil }) { throw CancellationError() }
   }
 
   /// Records that the new instance is about to be kept.
@@ -79,11 +79,6 @@ final class AsyncCreation: Creation, @unchecked Sendable {
       priority = current
       return self.task
     }
-    if let task { raise(task, to: current) }
-  }
-
-  private func raise(_ task: Task<Void, Never>, to priority: TaskPriority) {
-    // The runtime raises a task's priority to that of any task that awaits its value.
-    Task.detached(priority: priority) { await task.value }
+    if let task { Task.detached(priority: current) { await task.value } }
   }
 }

@@ -114,8 +114,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     }
     let resolution = Resolution.current
     if let owner = owner(asking: context) { try resolution.read { try $0.checkWarmUp(calling: self, for: owner) } }
-    let providers = resolution.read { $0.runningProviders }
-    let asker = Activity.Waiter.task(.current, through: providers.map(\.key))
+    let asker = Activity.Waiter.task(.current, through: resolution.read { $0.keys(from: 0) })
     if let cycle = Tree.change({ _ in creation?.circle(through: asker) }) { throw ProviderFailure.cycle(cycle) }
     resolution.read { $0.noteMissOnlyHere() }
     throw ProviderFailure.asynchronous(self)

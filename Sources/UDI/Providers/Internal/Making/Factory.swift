@@ -129,8 +129,7 @@ final class Factory: Provider, @unchecked Sendable {
       // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
       // this one.
       let watched =
-        Self.areRunsWatched
-        ? watchRun(in: context, askedBy: thread.read { $0.runningProviders.dropLast().map(\.key) }) : nil
+        Self.areRunsWatched ? watchRun(in: context, askedBy: thread.read { $0.keys(from: 0).dropLast() }) : nil
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }

@@ -11,8 +11,7 @@ extension Provider {
     while true {
       switch try claim(demand, key, in: graph) {
       case .found(let instance): return OwnedInstance(instance, reach)
-      case .gone: return nil
-      case .make: continue
+      case .gone, .make: return nil
       case .wait(let creation, let number):
         if let made = try await creation.outcome(number).get() { return made }
       }

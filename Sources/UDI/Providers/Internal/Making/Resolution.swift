@@ -108,21 +108,15 @@ final class Resolution {
     unsafe uncheckedListeners &= ~listener.rawValue
   }
 
-  /// Runs a body as part of a look or, if `isLooking` is false, as something that is not part of one.
-  func looking<Result>(_ isLooking: Bool, _ body: () throws -> Result) rethrows -> Result {
-    let outer = unsafe exchange(&self.isLooking, with: isLooking)
-    defer { unsafe self.isLooking = outer }
-    return try body()
-  }
-
-  /// Runs a body as part of a watcher's look.
+  /// Runs a body as part of a watcher's look or, if that is nil, as something that is not part of one.
   ///
   /// - Parameter isForFactory: Whether the body looks something up on behalf of a factory.
   func looking<Result>(for watcher: Watcher?, isForFactory: Bool, _ body: () throws -> Result) rethrows -> Result {
-    let outer = unsafe (self.watcher, framesBeforeLook)
+    let outer = unsafe (self.watcher, framesBeforeLook, isLooking)
     unsafe (self.watcher, framesBeforeLook) = (watcher.map { Unretained($0) }, isForFactory ? -1 : frames.count)
-    defer { unsafe (self.watcher, framesBeforeLook) = outer }
-    return try looking(watcher != nil, body)
+    unsafe isLooking = watcher != nil
+    defer { unsafe (self.watcher, framesBeforeLook, isLooking) = outer }
+    return try body()
   }
 
   /// What is left to do for one new instance at the end of the outermost link.
@@ -330,14 +324,11 @@ extension Resolution {
   /// The provider of the innermost frame; nil if there are no frames.
   var runningProvider: Provider? { unsafe frames.count == 0 ? nil : frames[frames.count - 1].provider.object }
 
-  /// The providers of all frames, the outermost first.
-  var runningProviders: [Provider] { unsafe (0..<frames.count).map { unsafe frames[$0].provider.object } }
-
   /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
   var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0.object) { $0.outer?.object }) } ?? [] }
 
   /// The keys of the frames' providers, beginning with the frame at the given index.
-  private func keys(from index: Int) -> [KeyIdentity] {
+  func keys(from index: Int) -> [KeyIdentity] {
     unsafe (index..<frames.count).map { unsafe frames[$0].provider.read { $0.key } }
   }
 
