@@ -1,5 +1,5 @@
-/// The record that an object or a factory has looked something up, and found it. It keeps neither the dependent nor what
-/// it has found alive.
+/// The record that an object or a factory has looked something up, and found it. It keeps neither the dependent nor
+/// what it has found alive.
 package final class RecordedUse {
   /// The attachment of the object, or the provider that the factory belongs to.
   fileprivate weak let dependent: AnyObject?
@@ -87,8 +87,8 @@ extension UDIRecording {
     unsafe uses[use.place] = use
   }
 
-  /// Drops the records of dependents that are gone and, if there are still too many, the oldest, so that a quarter of the
-  /// capacity is free.
+  /// Drops the records of dependents that are gone and, if there are still too many, the oldest, so that a quarter of
+  /// the capacity is free.
   private static func dropOldUses(_ garbage: inout Garbage) {
     let kept = uses { garbage.held($0.dependent) != nil }.suffix(capacityOfUses * 3 / 4)
     removeAllUses()

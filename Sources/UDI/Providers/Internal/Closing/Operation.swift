@@ -30,7 +30,8 @@ final class Operation: Activity, @unchecked Sendable {
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
   /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: what
-  /// runs for long must not have those of whoever happened to be the first to ask for it. Do not call this under a lock.
+  /// runs for long must not have those of whoever happened to be the first to ask for it. Do not call this under a
+  /// lock.
   func start() {
     let task = Task.detached { [self, reporter = UDIReporter.ofTask] in
       await UDIReporter.scoped.ofTask.withValue(reporter) { end(throwing: await perform()) }

@@ -1,8 +1,8 @@
 /// Starts a task, with the task-local values of the current one.
 ///
 /// - Parameter isHere: Whether the task may begin on this thread, until it first waits. A request that closes something
-///   then takes half the time ("request-close" of `Benchmarks/Hits`). It must be false on an actor, which the task would
-///   keep.
+///   then takes half the time ("request-close" of `Benchmarks/Hits`). This must be false on an actor, because others
+///   might need the actor meanwhile.
 func startTask(here isHere: Bool, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
   // What begins here must not be taken for a part of what this thread does, nor fill the stack.
   guard isHere, #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *),
