@@ -38,6 +38,9 @@ extension UDIContext {
   /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
   /// bound these objects in other contexts, those bindings stay.
   ///
+  /// The closures are called one after the other, in a task of their own. If there is no limit, and the caller is on no
+  /// actor, that task begins on the caller's thread.
+  ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
   /// until the context is closed, and all get the same error. If a context above is being closed, this method waits for
   /// this context and those below alone, and throws their errors. So an `onClose` closure may wait for what runs in

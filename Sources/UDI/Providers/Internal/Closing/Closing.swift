@@ -152,7 +152,7 @@ final class Closing: Activity, @unchecked Sendable {
         parts += parts[next].inner.map { run.parts[$0] }
         next += 1
       }
-      return parts.compactMap { part in part.context.map { (part, $0) } }
+      return parts.compactMap { part in part.context.map { (part: part, context: $0) } }
     }
     for (_, context) in all { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     return all

@@ -82,8 +82,10 @@ final class ClosingRun: @unchecked Sendable {
       provider.closer?.isClosing = true
       for unclosed in provider.closer?.unclosed ?? [] { unclosed.operation?.noteClosing(by: part) }
       if let creation = unsafe provider.creation { activities.append(creation) }
-      activities += (provider.caches?.all ?? []).flatMap { [$0.creation, $0.preparation].compactMap(\.self) }
       if let preparation = provider.extras?.preparation { activities.append(preparation) }
+      if let caches = provider.caches {
+        activities += caches.all.flatMap { [$0.creation, $0.preparation].compactMap(\.self) }
+      }
       provider.leaveIfIdle(&garbage)
     }
     for activity in activities { part.underWay.append((activity, activity.add(.activity(part)))) }
@@ -113,7 +115,7 @@ final class ClosingRun: @unchecked Sendable {
   /// Goes on in a task of its own.
   ///
   /// - Parameter isHere: Whether the task may begin on this thread.
-  func goOn(here isHere: Bool = false, _ body: @escaping @Sendable () async -> Void) {
+  func goOn(here isHere: Bool = false, _ body: sending @escaping @isolated(any) () async -> Void) {
     let number = Tree.change { _ in callsLeft }
     let task = startTask(here: isHere, body)
     let isLeft = Tree.change { _ in

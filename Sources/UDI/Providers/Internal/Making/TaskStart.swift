@@ -3,7 +3,7 @@
 /// - Parameter isHere: Whether the task may begin on this thread, until it first waits. A request that closes something
 ///   then takes half the time ("request-close" of `Benchmarks/Hits`). This must be false on an actor, because others
 ///   might need the actor meanwhile.
-func startTask(here isHere: Bool, _ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+func startTask(here isHere: Bool, _ body: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
   // What begins here must not be taken for a part of what this thread does, nor fill the stack.
   guard isHere, #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *),
     Resolution.current.read({ unsafe $0.frames.isEmpty && !$0.isLooking && !$0.isTelling && !$0.isStackLow() })
