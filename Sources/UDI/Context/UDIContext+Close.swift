@@ -38,8 +38,8 @@ extension UDIContext {
   /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
   /// bound these objects in other contexts, those bindings stay.
   ///
-  /// The closures are called one after the other, in a task of their own. If there is no limit, and the caller is on no
-  /// actor, that task begins on the caller's thread.
+  /// The closures are called one after the other, in a task that is not the caller's. If there is no limit, and the
+  /// caller is on no actor, that task begins on the caller's thread.
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
   /// until the context is closed, and all get the same error. If a context above is being closed, this method waits for
@@ -70,6 +70,10 @@ extension UDIContext {
   /// each closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed
   /// twice. If several calls close a context, the first reason counts, and the shortest limit. If a context above is
   /// being closed, and it is not yet this context's turn, only the caller stops waiting when the limit is over.
+  ///
+  /// What remains is closed as a part of the call that gave the limit: with its task-local values, observer and
+  /// reporter. If another call had begun to close the context before, without a limit, an `onClose` closure that has not
+  /// waited for anything yet is cancelled when it first does.
   ///
   /// ```swift
   /// try await session.close(because: LogOut(), within: .seconds(10))

@@ -81,6 +81,49 @@ import Testing
     _ = await blocked.withLock { $0 }?.result
   }
 
+  /// What a factory that was left behind makes is closed, once, if it comes before its provider's turn is over.
+  @Test(.silent) func whatComesLateIsClosedOnce() async throws {
+    let (context, journal, clock) = (context, journal, clock)
+    let (begun, made, closes, go) = (Latch(), Latch(), Latch(), Latch())
+    context.register(Plain.self, lifetime: .context) { (_, number: Int) async in
+      if number == 2 {
+        begun.arrive()
+        await made.wait()
+      }
+      return Plain("\(number)")
+    }.onClose { plain in
+      journal.add(plain.label)
+      if plain.label == "2" { return }
+      closes.arrive()
+      await go.wait()
+    }
+    _ = try await context.obtain(Plain.self, with: 1)
+    let asking = Task { try await context.obtain(Plain.self, with: 2) }
+    await begun.wait()
+    let closing = close()
+    await until { clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    await closes.wait()
+    made.arrive()
+    _ = await asking.result
+    go.arrive()
+    #expect(await closing.value?.failures.count == 1)
+    #expect(journal.all == ["1", "2"])
+  }
+
+  @Test func whatAClosingHasHeldIsReleased() async throws {
+    final class Reason: Sendable {}
+    let context = context
+    context.provide(1).onClose { _ in }
+    context.provide("").onClose { _ in throw OutOfOrder() }
+    var reason: Reason? = Reason()
+    weak let held = reason
+    let closing = Task { [reason] in try? await context.close(because: reason) }
+    reason = nil
+    await closing.value
+    await until { held == nil }
+  }
+
   private enum Caller { @TaskLocal static var name = "nobody" }
 
   @Test func whatIsLeftHasTheTaskLocalValuesOfWhoCloses() async throws {

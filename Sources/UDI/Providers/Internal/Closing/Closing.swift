@@ -63,7 +63,7 @@ final class Closing: Activity, @unchecked Sendable {
       if number != nil, isClose || begun != nil { part.takers += 1 }
       return (part, number)
     }
-    if let begun { begun.goOn(here: actor == nil && limit == nil) { await begun.start() } }
+    if let begun { begun.goOn(here: actor == nil && limit == nil && number != nil) { await begun.start() } }
     // The limit counts even if the caller must not wait.
     if let limit, let part { part.startTimer(limit, leaving: number) }
     guard let part, let number else { return nil }

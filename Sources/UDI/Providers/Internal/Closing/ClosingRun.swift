@@ -15,7 +15,7 @@
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class ClosingRun: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties.
+  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
   private(set) var parts: [Closing] = []
@@ -33,13 +33,14 @@ final class ClosingRun: @unchecked Sendable {
   private(set) var awaitedNow: (activity: Activity, number: UInt64)?
   /// The closer that the run's task calls now, if it does.
   private var call: Operation?
-  /// The task in which the run goes on, unless that has not been noted yet.
+  /// The task in which the run goes on, once that has been noted.
   private var task: Task<Void, Never>?
   /// How many closers have been left behind.
   private var callsLeft = 0
-  /// The providers that have something to close in the part whose turn it is, the next one last; nil before the first.
+  /// The providers of the part whose turn it is that may have something to close, the next one last; nil before its
+  /// first closer.
   private var order: [Provider]?
-  /// The caches of the next one, by the addresses of the instances that they keep.
+  /// The caches of the provider whose turn it is, by the addresses of the instances that they keep.
   private var keepers = ObjectTable<InstanceCache>()
   /// The instance whose turn it is.
   private var instance: OwnedInstance?
@@ -128,11 +129,15 @@ final class ClosingRun: @unchecked Sendable {
   /// Takes the steps 2 to 4. What waits, and what does not, are functions of their own, so that each is compiled once,
   /// and not with everything that can come before it.
   func start() async {
-    let underWay = Tree.change { _ in parts.flatMap(\.underWay) }
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
+    cancelAll()
+    await takeParts()
+  }
+
+  private func cancelAll() {
+    let underWay = Tree.change { _ in parts.flatMap(\.underWay) }
     let path = underWay.isEmpty ? [] : path
     for (activity, _) in underWay { activity.cancel(closing: path) }
-    await takeParts()
   }
 
   /// Takes the steps 3 and 4, from the part on whose turn it is.
@@ -167,7 +172,7 @@ final class ClosingRun: @unchecked Sendable {
     first.wakeAll(all)
     // Whoever was to get the error may have left meanwhile.
     reportUntold()
-    withExtendedLifetime(Tree.change { _ in exchange(&parts, with: []) }) {}
+    withExtendedLifetime(Tree.change { _ in (exchange(&parts, with: []), exchange(&failures, with: [])) }) {}
   }
 
   /// Begins to wait for something.
@@ -201,7 +206,7 @@ final class ClosingRun: @unchecked Sendable {
     activity.leave(number)
     let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?)? in
       guard call === activity else { return nil }
-      call = nil
+      (call, awaitedNow) = (nil, nil)
       callsLeft += 1
       errors.append(UDIUntimelyEnd.notInTime)
       return (parts[current], task)
@@ -269,7 +274,7 @@ final class ClosingRun: @unchecked Sendable {
   /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
   private func callClosers(_ part: Closing) async -> Bool {
-    while let provider = Tree.change({ _ in next(of: part) }) { if await !close(provider, part) { return false } }
+    while let provider = Tree.change({ next(of: part, &$0) }) { if await !close(provider, part) { return false } }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
     _ = Tree.change { _ in
       order = nil
@@ -284,13 +289,15 @@ final class ClosingRun: @unchecked Sendable {
   /// - Returns: False if the closer has been left behind, and another task goes on.
   @inline(never)
   private func close(_ provider: Provider, _ part: Closing) async -> Bool {
-    let (unclosed, close) = Tree.change { _ in (provider.closer?.unclosed.last, provider.closer?.close) }
+    let (unclosed, close) = Tree.change { _ in
+      (provider.closer?.unclosed.last { $0.instance === instance }, provider.closer?.close)
+    }
     if let operation = unclosed?.operation {
       operation.cancel(closing: path)
       if let error = await error(of: operation, part) { Tree.change { _ in errors.append(error) } }
     }
     if let close, let instance = unclosed?.instance {
-      // A closer that does not end holds only this, and not the context.
+      // A closer that does not end holds this, and the run, but no context.
       let call = Operation(of: provider, ending) { try await close.value(instance.value) }
       let number = Tree.change { _ in
         (part.hasCalledCloser, self.call) = (true, call)
@@ -300,13 +307,13 @@ final class ClosingRun: @unchecked Sendable {
       let timer = beginWaiting(part, for: call, number)
       let error = await call.perform()
       timer?.cancel()
-      call.end(throwing: nil)
       let isLeft = Tree.change { _ in
         if self.call !== call { return true }
         errors += error.map { [$0] } ?? []
-        self.call = nil
+        (self.call, awaitedNow) = (nil, nil)
         return false
       }
+      call.end(throwing: nil)
       if isLeft { return false }
     }
     finish(part)
@@ -318,12 +325,16 @@ final class ClosingRun: @unchecked Sendable {
     let (provider, failed) = Tree.change { garbage -> (Provider?, [any Error]) in
       guard let provider = order?.last, let closed = instance.take() else { return (nil, []) }
       garbage.add(closed)
-      if let index = provider.closer?.unclosed.lastIndex(where: { $0.instance === closed }) {
-        _ = provider.closer?.unclosed.remove(at: index)
+      let index = provider.closer?.unclosed.lastIndex { $0.instance === closed }
+      if let operation = index.flatMap({ provider.closer?.unclosed.remove(at: $0) })?.operation {
+        garbage.add(operation)
       }
-      if let cache = provider.hasCaches ? keepers[UInt64(Unretained(closed.value.object).address)] : nil {
+      let object = closed.value.object
+      // What came late is not among the keepers.
+      let known = provider.hasCaches ? keepers[UInt64(Unretained(object).address)] : nil
+      if let cache = known ?? provider.caches?.all.first(where: { $0.kept?.owned === object }) {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
-      } else if !provider.hasCaches, provider.kept.map({ $0.object === closed.value.object }) ?? true {
+      } else if !provider.hasCaches, provider.kept.map({ $0.object === object }) ?? true {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         provider.node?.unregister(provider, &garbage)
       }
@@ -344,8 +355,8 @@ extension ClosingRun {
   /// Goes on to the next instance of a part: the reverse of the order `inOrderOfMaking`. Called under the tree lock.
   ///
   /// - Returns: Its provider; nil at the end.
-  private func next(of part: Closing) -> Provider? {
-    var order = order.take() ?? Self.inOrderOfMaking(part.toClose)
+  private func next(of part: Closing, _ garbage: inout Garbage) -> Provider? {
+    var order = order.take() ?? inOrderOfMaking(part.toClose)
     defer { self.order = order }
     while let provider = order.last {
       if let next = provider.closer?.unclosed.last?.instance {
@@ -357,6 +368,7 @@ extension ClosingRun {
         return provider
       }
       order.removeLast()
+      for cache in keepers.values { garbage.add(cache) }
       keepers = ObjectTable()
     }
     return nil
@@ -365,10 +377,11 @@ extension ClosingRun {
   /// Puts the providers of one context into the order in which they would make their instances if everything were made
   /// in the order of registration, each instance after those that help to make it. The order in which they were made in
   /// fact may differ from one run of the program to the next.
-  private static func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
-    // If only one has something to close, the others, which matter only for the order, do not matter.
+  private func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
+    // Those that have nothing to close matter only for the order, unless what a factory makes that has been left behind
+    // comes in time.
     let toClose = providers.filter { $0.closer?.unclosed.isEmpty == false }
-    if toClose.count == 1 { return toClose }
+    if toClose.count == 1, !isLate { return toClose }
     var byID = ObjectTable<Provider>()
     for provider in providers { byID[UInt64(provider.id)] = provider }
     var order: [Provider] = []

@@ -6,7 +6,10 @@
 func startTask(here isHere: Bool, _ body: sending @escaping @isolated(any) () async -> Void) -> Task<Void, Never> {
   // What begins here must not be taken for a part of what this thread does, nor fill the stack.
   guard isHere, #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *),
-    Resolution.current.read({ unsafe $0.frames.isEmpty && !$0.isLooking && !$0.isTelling && !$0.isStackLow() })
+    Resolution.current.read({
+      unsafe $0.frames.isEmpty && $0.creation == nil && $0.orphans == nil && !$0.isLooking && !$0.isTelling
+        && !$0.isStackLow()
+    })
   else { return Task(operation: body) }
   return Task.immediate(operation: body)
 }
