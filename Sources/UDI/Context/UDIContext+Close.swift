@@ -72,8 +72,8 @@ extension UDIContext {
   /// being closed, and it is not yet this context's turn, only the caller stops waiting when the limit is over.
   ///
   /// What remains is closed as a part of the call that gave the limit: with its task-local values, observer and
-  /// reporter. If another call had begun to close the context before, without a limit, an `onClose` closure that has not
-  /// waited for anything yet is cancelled when it first does.
+  /// reporter. If another call had begun to close the context before, without a limit, an `onClose` closure that has
+  /// not waited for anything yet is cancelled when it first does.
   ///
   /// ```swift
   /// try await session.close(because: LogOut(), within: .seconds(10))
