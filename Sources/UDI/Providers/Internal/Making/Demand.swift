@@ -120,9 +120,7 @@ struct Demand: Sendable {
   /// - Throws: `ProviderFailure.notConvertible`.
   private func exact(_ instance: Instance, _ entry: Entry) throws -> Instance {
     if entry.instanceType == request.type { return instance }
-    func cast<Dependency>(_ type: Dependency.Type) -> Instance? {
-      .wrapping(instance.value(as: type, isExact: false))
-    }
+    func cast<Dependency>(_ type: Dependency.Type) -> Instance? { .wrapping(instance.value(as: type, isExact: false)) }
     guard let exact = _openExistential(request.type, do: cast) else {
       throw ProviderFailure.notConvertible(from: entry.instanceType ?? request.type)
     }
