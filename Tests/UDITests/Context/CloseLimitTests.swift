@@ -122,6 +122,7 @@ import Testing
     reason = nil
     await closing.value
     await until { held == nil }
+    #expect(held == nil)
   }
 
   private enum Caller { @TaskLocal static var name = "nobody" }

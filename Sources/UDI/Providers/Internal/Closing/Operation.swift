@@ -56,8 +56,8 @@ final class Operation: Activity, @unchecked Sendable {
     } catch { return error }
   }
 
-  /// Ends an operation: notes what went wrong, tells it to those who wait for the end of a context, and
-  /// wakes what waits for the operation.
+  /// Ends an operation: notes what went wrong, tells it to those who wait for the end of a context, and wakes what
+  /// waits for the operation.
   func end(throwing error: (any Error)?) {
     let untold = Tree.change { garbage -> UDIFailure? in
       var error = error

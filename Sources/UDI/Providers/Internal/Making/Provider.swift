@@ -53,6 +53,7 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
   /// replace it without a report.
   @safe @exclusivity(unchecked) private(set) final var isOfSetUp = false
+  /// Whether a look has reset the provider. Guarded by the tree lock.
   private final var isResetByLook = false
   /// Whether a look has registered or reset the provider. Each look might do that, so what the provider makes then is
   /// part of a look. Read this under the tree lock.
