@@ -103,8 +103,8 @@ extension UDIContext {
   ///
   /// - Returns: The error of closing, if this call closes the scope; if other code has closed it, `scopeClosed`, unless
   ///   that has called no closer.
+  @usableFromInline
   nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
-    if closeAtOnce() { return nil }
     if let (part, number, isNew) = Closing.join(self, ending, nil, on: #isolation) {
       let error = await part.waitForEnd(number)
       if isNew { return error }
@@ -113,6 +113,12 @@ extension UDIContext {
       node.treeLocked.extras.map { $0.closing?.hasCalledCloser ?? $0.hasCalledCloser } == true
     }
     return hasCalledCloser ? UDIUntimelyEnd.scopeClosed : nil
+  }
+
+  /// Closes a scope whose operation, or whose set-up, has failed. Reports the errors of closing.
+  @usableFromInline
+  nonisolated(nonsending) func endScope(after error: any Error) async {
+    if !closeAtOnce() { (await endScope(.of(error)) as? UDICloseError)?.report() }
   }
 
   /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an
@@ -164,6 +170,7 @@ extension UDIContext {
   /// scope with nothing to close thus needs no task of its own, which would take several times as long as the scope.
   ///
   /// - Returns: Whether this call has closed the context.
+  @usableFromInline
   func closeAtOnce() -> Bool {
     let path = UDIObserver.mayExist ? fullPath : nil
     let isClosed = withNode { $0.end(onlyIfAtOnce: true) }

@@ -61,7 +61,7 @@ extension UDIContext {
       if let path { throw UDITreeError.closed(path, child: scope.fullPath, parent: fullPath) }
       return scope
     } catch {
-      (await scope.endScope(.of(error)) as? UDICloseError)?.report()
+      await scope.endScope(after: error)
       throw error
     }
   }
@@ -94,6 +94,7 @@ extension UDIContext {
   ///   - operation: The operation to run; it stays on the caller's actor.
   /// - Returns: The result of `operation`.
   /// - Throws: The error that `operation` throws; or ``UDICloseError``, or ``UDIUntimelyEnd/scopeClosed``.
+  @_alwaysEmitIntoClient
   nonisolated(nonsending) public func withScope<Result, Failure: Error>(
     tag: String, kind: String? = nil, search: UDISearch? = nil,
     operation: nonisolated(nonsending) (UDIContext) async throws(Failure) -> Result
@@ -103,10 +104,10 @@ extension UDIContext {
     let scope = makeNumberedScope(tag: tag, kind, search, "withScope")
     let result: Result
     do { result = try await operation(scope) } catch {
-      (await scope.endScope(.of(error)) as? UDICloseError)?.report()
+      await scope.endScope(after: error)
       throw error
     }
-    if let error = await scope.endScope(.returned) { throw error }
+    if !scope.closeAtOnce(), let error = await scope.endScope(.returned) { throw error }
     return result
   }
 
@@ -147,7 +148,7 @@ extension UDIContext {
   /// scope can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can
   /// be registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups
   /// go on.
-  @inline(never)
+  @inline(never) @usableFromInline
   func makeNumberedScope(tag: String, _ kind: String?, _ search: UDISearch?, _ verb: String) -> UDIContext {
     if let scope = try? makeScope(tag: tag, kind: kind, search: search) { return scope }
     let scope = UDIContext(tag: tag, search: search ?? self.search)
@@ -160,7 +161,7 @@ extension UDIContext {
         let extras = scope.treeLocked.ensureExtras()
         (extras.closedPath, extras.scopeKind) = (node.endingPath, kind)
         if node.treeLocked.state == .closed {
-          scope.goOn(at: node.shared.parent, past: node)
+          scope.goOn(at: node.shared.parent, past: node.pastForThoseBelow)
         } else {
           scope.goOnPast(nil)
           scope.goOn(at: node)

@@ -45,7 +45,7 @@ extension Node {
       if atOnce, isEnding || hasChildren || hasOpenEnds { return false }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
-      if !treeLocked.state.isEnding { notePast(&garbage) }
+      if !treeLocked.state.isEnding { beginEnd(&garbage) }
       parent?.disown(self, &garbage)
       goOn(at: above)
       treeLocked.state = .closed
@@ -88,20 +88,22 @@ extension Node {
       if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
     }
     var orphans: [UDIContext] = []
-    if hasChildren {
+    if hasChildren || treeLocked.extras?.lastClosed != nil {
+      let past = pastForThoseBelow
       for child in children {
-        if let context = child.loseParent({ child.goOn(at: above, past: self) }) { orphans.append(context) }
+        if let context = child.loseParent({ child.goOn(at: above, past: past) }) { orphans.append(context) }
       }
       orphans.reverse()
       (treeLocked.firstChild, treeLocked.lastChild) = (nil, nil)
       if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag = CompactTable() }
+      while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above, past: past) }
     }
-    while let closed = treeLocked.extras?.lastClosed { closed.goOn(at: above, past: self) }
     // If a context that is going away never had children, no lookup can still get here, because nothing holds the
     // context. In that case, `free` releases the slots without a lock.
     if !isGone || treeLocked.nextChildSequence > 0 {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
+        if treeLocked.formerSlots.isEmpty { swap(&treeLocked.formerSlots, &shared.slots) }
         shared.slots = CompactTable()
         // What was above might be closed later, and has then had keys that are not looked up further up.
         shared.needsTreeLock = above != nil
@@ -124,19 +126,27 @@ extension Node {
   }
 
   /// Whether the context is ending, and it or a closed context above had something under a key.
-  func hadKey(_ key: UInt64) -> Bool { isEnding && past.contains { $0.keys.contains(key) } }
+  func hadKey(_ key: UInt64) -> Bool {
+    isEnding && (treeLocked.formerSlots.find(key) != nil || past.contains { $0.keys.contains(key) })
+  }
 
-  /// What this context and closed contexts above had when they began to end.
+  /// What closed contexts above had when they began to end.
   var past: [ClosedPast] { treeLocked.extras?.past.map { Array(sequence(first: $0, next: \.above)) } ?? [] }
 
-  /// Notes what the context has, because it begins to end.
-  func notePast(_ garbage: inout Garbage) {
-    var keys: [UInt64] = []
-    shared.slots.forEach { slot in
-      if slot.state.depth > 0 { return }
-      if provider(slot.key) != nil || slot.state.best.read({ $0.isThere(&garbage) }) { keys.append(slot.key) }
-    }
-    goOnPast(keys.isEmpty && scopeKind == nil ? nil : ClosedPast(keys, scopeKind, above: nil))
+  /// What lookups that went on upwards here do not look for further up, once this context has ended.
+  var pastForThoseBelow: ClosedPast? {
+    let above = treeLocked.extras?.past
+    if !isEnding || treeLocked.formerSlots.isEmpty && scopeKind == nil { return above }
+    return ClosedPast(treeLocked.formerSlots.map(\.key), scopeKind, above: above)
+  }
+
+  /// Prepares a context that begins to end: from now on, what is dead is not taken for something that the context had,
+  /// and lookups need the tree lock.
+  func beginEnd(_ garbage: inout Garbage) {
+    var dead: [Binding] = []
+    treeLocked.bindings.forEachEntry { if !$0.binding.isThere(&garbage) { dead.append($0.binding) } }
+    for binding in dead { binding.withdraw(&garbage) }
+    goOnPast(nil)
   }
 
   /// Notes what a closed context above had. Lookups from here do not look for that further up.
@@ -150,8 +160,8 @@ extension Node {
 
   /// Lets lookups from this node go on at another node, instead of at the one that goes. If that one has been closed,
   /// what it had, and the instances of its scope, are not looked for further up.
-  func goOn(at above: Node?, past closed: Node) {
-    goOnPast(closed.treeLocked.extras?.past)
+  func goOn(at above: Node?, past: ClosedPast?) {
+    goOnPast(past)
     goOn(at: above)
   }
 

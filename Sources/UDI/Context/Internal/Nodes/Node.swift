@@ -87,6 +87,9 @@ package struct Node: Hashable, @unchecked Sendable {
     var heldContext: UDIContext?
     /// The properties that only a few contexts need; nil as long as this context has needed none.
     private(set) var extras: NodeExtras?
+    /// The slots that the context itself filled when it began to end. Lookups from here do not look for their keys
+    /// further up. Nothing else in them counts: what they refer to may be gone.
+    var formerSlots = CompactTable<Slot>()
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
     /// holds the context.) This is set only when it is needed (`remember`), because a weak reference costs memory and
     /// makes every later retain of the context slower.

@@ -9,8 +9,7 @@ final class NodeExtras {
   var modules: [InstalledModule] = []
   /// The part of a run of `close()` that ends this context, until it has ended.
   var closing: Closing?
-  /// If the context is closed or being closed: what it had at the beginning, and what closed contexts had that were
-  /// above it. Lookups from here do not look for that further up.
+  /// What closed contexts had that were above this one. Lookups from here do not look for that further up.
   var past: ClosedPast?
   /// Whether closing the context has called a closer, here or below.
   var hasCalledCloser = false

@@ -68,8 +68,13 @@ final class ClosingRun: @unchecked Sendable {
 
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
   private func mark(_ part: Closing, _ node: Node, _ garbage: inout Garbage) {
+    node.beginEnd(&garbage)
     node.treeLocked.state = .closing
-    node.notePast(&garbage)
+    node.shared.slots.forEach { slot in
+      if slot.state.depth > 0 { return }
+      let former = Slot(key: slot.key, children: .none, state: slot.state)
+      node.treeLocked.formerSlots.insert(former, initialCapacity: 4)
+    }
     let extras = node.treeLocked.ensureExtras()
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
     if node.treeLocked.isWatched { node.endWatching() }
