@@ -4,7 +4,7 @@ package final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
   /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
-  typealias Body = ActorOwned<@Sendable (Instance) async throws -> Void>
+  typealias Body = ActorOwned<nonisolated(nonsending) @Sendable (Instance) async throws -> Void>
 
   /// What `onClose` was given; nil if nothing.
   var close: Body?
@@ -42,7 +42,7 @@ extension Closer {
   static func body<Dependency: Sendable>(
     _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
   ) -> Body {
-    let body = { @Sendable (instance: Instance) async throws in
+    let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
       if let dependency = instance.value(as: Dependency.self, isExact: false) { try await function(dependency) }
     }
     return ActorOwned(body, by: function.isolation)

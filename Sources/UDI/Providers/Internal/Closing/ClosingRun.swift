@@ -133,7 +133,7 @@ final class ClosingRun: @unchecked Sendable {
 
   /// Takes the steps 2 to 4. What waits, and what does not, are functions of their own, so that each is compiled once,
   /// and not with everything that can come before it.
-  func start() async {
+  nonisolated(nonsending) func start() async {
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
     cancelAll()
     await takeParts()
@@ -146,7 +146,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Takes the steps 3 and 4, from the part on whose turn it is.
-  private func takeParts() async {
+  nonisolated(nonsending) private func takeParts() async {
     func next() -> (part: Closing, waits: Bool, closes: Bool)? {
       (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) }
     }
@@ -196,7 +196,7 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: Whether the activity has ended.
   @inline(never)
-  private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
+  nonisolated(nonsending) private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
     let timer = beginWaiting(part, for: activity, number)
     await activity.wait(number)
     timer?.cancel()
@@ -233,7 +233,7 @@ final class ClosingRun: @unchecked Sendable {
   /// Waits for an operation. If the time is over, cancels it.
   ///
   /// - Returns: The operation's error, if it has failed.
-  private func error(of operation: Operation, _ part: Closing) async -> (any Error)? {
+  nonisolated(nonsending) private func error(of operation: Operation, _ part: Closing) async -> (any Error)? {
     if let number = Tree.change({ _ in operation.closingNumber }), await !wait(part, for: operation, number) {
       operation.cancel(closing: [])
       return UDIUntimelyEnd.notInTime
@@ -242,7 +242,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   @inline(never)
-  private func waitForOthers(_ part: Closing) async {
+  nonisolated(nonsending) private func waitForOthers(_ part: Closing) async {
     // The run may be the last to hold a user's object, for example through a creation. It is released here.
     let underWay = Tree.change { _ in exchange(&part.underWay, with: []) }
     for (activity, number) in underWay {
@@ -278,7 +278,7 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
-  private func callClosers(_ part: Closing) async -> Bool {
+  nonisolated(nonsending) private func callClosers(_ part: Closing) async -> Bool {
     while let provider = Tree.change({ next(of: part, &$0) }) { if await !close(provider, part) { return false } }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
     _ = Tree.change { _ in
@@ -293,7 +293,7 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: False if the closer has been left behind, and another task goes on.
   @inline(never)
-  private func close(_ provider: Provider, _ part: Closing) async -> Bool {
+  nonisolated(nonsending) private func close(_ provider: Provider, _ part: Closing) async -> Bool {
     let (unclosed, close) = Tree.change { _ in
       (provider.closer?.unclosed.last { $0.instance === instance }, provider.closer?.close)
     }

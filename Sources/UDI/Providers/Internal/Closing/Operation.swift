@@ -12,7 +12,7 @@ final class Operation: Activity, @unchecked Sendable {
   /// How the context ends, if this is the call of a closer.
   let ending: UDIEnding?
   /// What `perform` runs; nil once it has begun, and for what `untilClosed` waits for.
-  private var body: (@Sendable () async throws -> Void)?
+  private var body: (nonisolated(nonsending) @Sendable () async throws -> Void)?
   /// The number among its waiters of what ends its context (`Closing`), which enters as soon as the run of `close()`
   /// begins: the operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
@@ -24,7 +24,7 @@ final class Operation: Activity, @unchecked Sendable {
   /// Without a provider, makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
   init(
     of provider: Provider? = nil, while key: KeyIdentity? = nil, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
-    body: (@Sendable () async throws -> Void)? = nil
+    body: (nonisolated(nonsending) @Sendable () async throws -> Void)? = nil
   ) { (self.provider, awaitedKey, self.mayEnd, self.ending, self.body) = (provider, key, mayEnd, ending, body) }
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
