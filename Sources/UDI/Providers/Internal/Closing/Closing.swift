@@ -74,7 +74,7 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter, which gets the error.
   /// - Returns: The error, if something has failed, or if a limit was over before the run came to the context.
-  func waitForEnd(_ number: UInt64) async -> UDICloseError? {
+  nonisolated(nonsending) func waitForEnd(_ number: UInt64) async -> UDICloseError? {
     endIfDone()
     await wait(number)
     let failures = Tree.change { _ in takeFailures() } ?? [late]

@@ -15,7 +15,7 @@
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class ClosingRun: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone.
+  // Unchecked: the tree lock guards all mutable properties. `turn.began` is read by the run's task alone.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
   private(set) var parts: [Closing] = []
@@ -31,23 +31,29 @@ final class ClosingRun: @unchecked Sendable {
   private(set) var isEnding = false
   /// What the run waits for now, with the number of the part among its waiters.
   private(set) var awaitedNow: (activity: Activity, number: UInt64)?
-  /// The closer that the run's task calls now, if it does.
-  private var call: Operation?
   /// The task in which the run goes on, once that has been noted.
   private var task: Task<Void, Never>?
   /// How many closers have been left behind.
   private var callsLeft = 0
-  /// The providers of the part whose turn it is that may have something to close, the next one last; nil before its
-  /// first closer.
-  private var order: [Provider]?
-  /// The caches of the provider whose turn it is, by the addresses of the instances that they keep.
-  private var keepers = ObjectTable<InstanceCache>()
-  /// The instance whose turn it is.
-  private var instance: OwnedInstance?
-  /// When its turn began, and what has gone wrong with it since.
-  private var turnBegan = Duration.zero
-  private var errors: [any Error] = []
+  /// Whose turn it is in the current part. Accesses cannot overlap under the tree lock, and are not checked, because
+  /// that would be a fortieth of "request-close" in `Benchmarks/instructions`.
+  @safe @exclusivity(unchecked) private var turn = Turn()
   private let began = UDIObserver.time
+
+  /// Whose turn it is to be closed.
+  private struct Turn: ~Copyable {
+    /// The providers of the part that may have something to close, the next one last; nil before its first closer.
+    var order: [Provider]?
+    /// The caches of the provider whose turn it is, by the addresses of the instances that they keep.
+    var keepers = ObjectTable<InstanceCache>()
+    /// The instance whose turn it is.
+    var instance: OwnedInstance?
+    /// When its turn began, and what has gone wrong with it since.
+    var began = Duration.zero
+    var errors: [any Error] = []
+    /// The closer that the run's task calls now, if it does.
+    var call: Operation?
+  }
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
   init(_ context: UDIContext, _ first: Node, _ ending: UDIEnding, _ garbage: inout Garbage) {
@@ -81,7 +87,7 @@ final class ClosingRun: @unchecked Sendable {
     // Those who wait for the end look again, and then wait for this part, unless it waits for them.
     extras.end?.wakeForChange()
     var activities = extras.activities
-    let present = node.allProviders
+    let present = node.treeLocked.providers.map { $0.provider }
     if node.treeLocked.hasClosers { part.toClose = present }
     for provider in present {
       garbage.add(provider)
@@ -210,10 +216,10 @@ final class ClosingRun: @unchecked Sendable {
   func leave(_ activity: Activity, _ number: UInt64) {
     activity.leave(number)
     let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?)? in
-      guard call === activity else { return nil }
-      (call, awaitedNow) = (nil, nil)
+      guard turn.call === activity else { return nil }
+      (turn.call, awaitedNow) = (nil, nil)
       callsLeft += 1
-      errors.append(UDIUntimelyEnd.notInTime)
+      turn.errors.append(UDIUntimelyEnd.notInTime)
       return (parts[current], task)
     }
     guard let left else { return }
@@ -282,7 +288,7 @@ final class ClosingRun: @unchecked Sendable {
     while let provider = Tree.change({ next(of: part, &$0) }) { if await !close(provider, part) { return false } }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
     _ = Tree.change { _ in
-      order = nil
+      turn.order = nil
       for provider in part.toClose { provider.closer?.isClosing = false }
       return exchange(&part.toClose, with: [])
     }
@@ -295,27 +301,27 @@ final class ClosingRun: @unchecked Sendable {
   @inline(never)
   nonisolated(nonsending) private func close(_ provider: Provider, _ part: Closing) async -> Bool {
     let (unclosed, close) = Tree.change { _ in
-      (provider.closer?.unclosed.last { $0.instance === instance }, provider.closer?.close)
+      (provider.closer?.unclosed.last { $0.instance === turn.instance }, provider.closer?.close)
     }
     if let operation = unclosed?.operation {
       operation.cancel(closing: path)
-      if let error = await error(of: operation, part) { Tree.change { _ in errors.append(error) } }
+      if let error = await error(of: operation, part) { Tree.change { _ in turn.errors.append(error) } }
     }
     if let close, let instance = unclosed?.instance {
       // A closer that does not end holds this, and the run, but no context.
-      let call = Operation(of: provider, ending) { try await close.value(instance.value) }
+      let call = Operation(of: provider, ending)
       let number = Tree.change { _ in
-        (part.hasCalledCloser, self.call) = (true, call)
+        (part.hasCalledCloser, turn.call) = (true, call)
         call.noteClosing(by: part)
         return call.closingNumber ?? 0
       }
       let timer = beginWaiting(part, for: call, number)
-      let error = await call.perform()
+      let error = await call.perform { try await close.value.call(instance.value) }
       timer?.cancel()
       let isLeft = Tree.change { _ in
-        if self.call !== call { return true }
-        errors += error.map { [$0] } ?? []
-        (self.call, awaitedNow) = (nil, nil)
+        if turn.call !== call { return true }
+        if let error { turn.errors.append(error) }
+        (turn.call, awaitedNow) = (nil, nil)
         return false
       }
       call.end(throwing: nil)
@@ -327,29 +333,27 @@ final class ClosingRun: @unchecked Sendable {
 
   /// Drops the instance whose turn it was.
   private func finish(_ part: Closing) {
-    let (provider, failed) = Tree.change { garbage -> (Provider?, [any Error]) in
-      guard let provider = order?.last, let closed = instance.take() else { return (nil, []) }
-      garbage.add(closed)
+    let (provider, failed, done) = Tree.change { garbage -> (Provider?, [any Error], Unclosed?) in
+      guard let provider = turn.order?.last, let closed = turn.instance.take() else { return (nil, [], nil) }
       let index = provider.closer?.unclosed.lastIndex { $0.instance === closed }
-      if let operation = index.flatMap({ provider.closer?.unclosed.remove(at: $0) })?.operation {
-        garbage.add(operation)
-      }
+      let operation = index.flatMap { provider.closer?.unclosed.remove(at: $0) }?.operation
       let object = closed.value.object
       // What came late is not among the keepers.
-      let known = provider.hasCaches ? keepers[UInt64(Unretained(object).address)] : nil
+      let known = provider.hasCaches ? turn.keepers[UInt64(Unretained(object).address)] : nil
       if let cache = known ?? provider.caches?.all.first(where: { $0.kept?.owned === object }) {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
       } else if !provider.hasCaches, provider.kept.map({ $0.object === object }) ?? true {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         provider.node?.unregister(provider, &garbage)
       }
-      return (provider, exchange(&errors, with: []))
+      return (provider, exchange(&turn.errors, with: []), (closed, operation))
     }
+    _ = consume done
     guard let provider else { return }
     for error in failed { note(UDIFailure(provider, path: part.path, error: error), part) }
     UDIObserver.tell {
       .closed(
-        UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turnBegan, failure: failed.first))
+        UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turn.began, failure: failed.first))
     }
   }
 }
@@ -361,20 +365,19 @@ extension ClosingRun {
   ///
   /// - Returns: Its provider; nil at the end.
   private func next(of part: Closing, _ garbage: inout Garbage) -> Provider? {
-    var order = order.take() ?? inOrderOfMaking(part.toClose)
-    defer { self.order = order }
-    while let provider = order.last {
+    if turn.order == nil { turn.order = inOrderOfMaking(part.toClose) }
+    while let provider = turn.order?.last {
       if let next = provider.closer?.unclosed.last?.instance {
-        (instance, turnBegan) = (next, UDIObserver.time)
-        guard provider.hasCaches, keepers.isEmpty else { return provider }
+        (turn.instance, turn.began) = (next, UDIObserver.time)
+        guard provider.hasCaches, turn.keepers.isEmpty else { return provider }
         for cache in provider.caches?.all ?? [] {
-          if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
+          if let owned = cache.kept?.owned { turn.keepers[UInt64(Unretained(owned).address)] = cache }
         }
         return provider
       }
-      order.removeLast()
-      for cache in keepers.values { garbage.add(cache) }
-      keepers = ObjectTable()
+      turn.order?.removeLast()
+      for cache in turn.keepers.values { garbage.add(cache) }
+      turn.keepers = ObjectTable()
     }
     return nil
   }

@@ -43,13 +43,19 @@ final class Operation: Activity, @unchecked Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Runs the body as a part of the operation: then it is known for what the operation waits. The body, and with it
-  /// the instance, is released before those that wait for the operation go on.
+  /// Runs the operation's body.
   func perform(askedBy asker: AsyncCall? = nil) async -> (any Error)? {
-    let (body, provider) = Tree.change { _ in (self.body.take(), self.provider) }
-    guard let body else { return nil }
+    guard let body = Tree.change({ _ in body.take() }) else { return nil }
+    return await perform(askedBy: asker, body)
+  }
+
+  /// Runs code of the user as a part of the operation: then it is known for what the operation waits. The code, and
+  /// with it the instance, is released before those that wait for the operation go on.
+  nonisolated(nonsending) func perform(
+    askedBy asker: AsyncCall? = nil, _ body: nonisolated(nonsending) () async throws -> Void
+  ) async -> (any Error)? {
     do {
-      let call = try AsyncCall(provider, beginning: self, askedBy: asker)
+      let call = try AsyncCall(Tree.change { _ in provider }, beginning: self, askedBy: asker)
       defer { call.end() }
       try await AsyncCall.$current.withValue(call) { try await body() }
       return nil
