@@ -145,28 +145,26 @@ final class Closing: Activity, @unchecked Sendable {
   /// updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
   ///
   /// - Returns: What `wakeAll` needs.
-  func endAll() -> [(part: Closing, context: UDIContext)] {
+  func endAll() -> [UDIContext] {
     let all = Tree.change { _ in
       var parts = hasEnded ? [] : [self], next = 0
       while next < parts.count {
         parts += parts[next].inner.map { run.parts[$0] }
         next += 1
       }
-      return parts.compactMap { part in part.context.map { (part: part, context: $0) } }
+      return parts.compactMap(\.context)
     }
-    for (_, context) in all { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
+    for context in all { context.withNode { _ = $0.end(onlyIfAtOnce: false) } }
     return all
   }
 
   /// Wakes those that wait for the end of the contexts. Do not call this under a lock.
-  func wakeAll(_ all: [(part: Closing, context: UDIContext)]) {
+  func wakeAll(_ all: [UDIContext]) {
     var timers: [Task<Void, Never>] = []
     Tree.change { _ in
-      for (part, context) in all where !part.hasEnded {
-        context.withNode { node in
-          node.treeLocked.extras?.closing = nil
-          node.treeLocked.extras?.hasCalledCloser = part.hasCalledCloser
-        }
+      for context in all {
+        guard let extras = context.withNode({ $0.treeLocked.extras }), let part = extras.closing.take() else { continue }
+        extras.hasCalledCloser = part.hasCalledCloser
         if part.takers > 0 { part.failures = run.takeFailures(of: part) }
         // The caller holds the context, which must not be released under the lock.
         part.context = nil

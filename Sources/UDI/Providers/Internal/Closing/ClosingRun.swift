@@ -146,8 +146,9 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   private func cancelAll() {
-    let underWay = Tree.change { _ in parts.flatMap(\.underWay) }
-    let path = underWay.isEmpty ? [] : path
+    let underWay = Tree.change { _ in parts.contains { !$0.underWay.isEmpty } ? parts.flatMap(\.underWay) : [] }
+    if underWay.isEmpty { return }
+    let path = path
     for (activity, _) in underWay { activity.cancel(closing: path) }
   }
 
