@@ -159,14 +159,23 @@ extension UDIContext {
         let place = unsafe buffer.baseAddress.unsafelyUnwrapped + count
         if let object, entry.registered.fits(wanted) {
           unsafe entry.form.write(object, to: UnsafeMutableRawPointer(place))
-        } else if let dependency = object.map({ $0 as? Dependency }) ?? give(entry, request) {
-          unsafe place.initialize(to: dependency)
-        } else {
+        } else if unsafe !give(object, of: entry, request, into: place) {
           continue
         }
         count += 1
       }
     }
+  }
+
+  /// Writes an instance that has to be cast, made, or taken out of its box. Returns whether there is one.
+  // A function of its own, because it needs the optional's metadata, which are slow to find.
+  @inline(never)
+  private func give<Dependency>(
+    _ object: AnyObject?, of entry: Entry, _ request: LookupRequest, into place: UnsafeMutablePointer<Dependency>
+  ) -> Bool {
+    guard let dependency = object.map({ $0 as? Dependency }) ?? give(entry, request) else { return false }
+    unsafe place.initialize(to: dependency)
+    return true
   }
 
   // MARK: - From an entry to an instance

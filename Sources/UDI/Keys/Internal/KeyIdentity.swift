@@ -25,8 +25,10 @@ package class KeyIdentity: @unchecked Sendable {
 
   package final var typeName: String { type.text }
 
+  final var type: TypeIdentity { typeReference.object }
+  /// The type. It need not be held, because a `TypeIdentity` is never freed.
   // The cast is safe: `NamedKey` and `ScopeKey` override this, and every other key is a `TypeIdentity`.
-  var type: TypeIdentity { unsafe unsafeDowncast(self, to: TypeIdentity.self) }
+  var typeReference: Unretained<TypeIdentity> { unsafe Unretained(unsafeDowncast(self, to: TypeIdentity.self)) }
 
   package var name: UDIName? { nil }
 }
@@ -40,7 +42,7 @@ final class ScopeKey: KeyIdentity, @unchecked Sendable {
   private let original: KeyIdentity
   /// The kind of the scopes; nil for any kind.
   let scopeKind: String?
-  override var type: TypeIdentity { original.type }
+  override var typeReference: Unretained<TypeIdentity> { original.typeReference }
   override var name: UDIName? { original.name }
 
   /// - Parameter number: The provider's id.

@@ -4,20 +4,19 @@ import Synchronization
 final class NamedKey: KeyIdentity, @unchecked Sendable {
   // Unchecked, because its superclass is. This class adds only constants that are `Sendable`.
 
-  /// The reference need not hold the type, because a `TypeIdentity` is never freed.
-  private let typeReference: Unretained<TypeIdentity>
+  private let namedType: Unretained<TypeIdentity>
   private let givenName: UDIName
-  override var type: TypeIdentity { typeReference.object }
+  override var typeReference: Unretained<TypeIdentity> { namedType }
   override var name: UDIName? { givenName }
 
   private init(id: UInt64, type: TypeIdentity, name: UDIName) {
-    (typeReference, givenName) = (Unretained(type), name)
+    (namedType, givenName) = (Unretained(type), name)
     super.init(id: id)
     type.namedKeys.add(1, ordering: .relaxed)
   }
 
   deinit {
-    typeReference.read { _ = $0.namedKeys.subtract(1, ordering: .relaxed) }
+    namedType.read { _ = $0.namedKeys.subtract(1, ordering: .relaxed) }
     Self.lock.withLock {
       // Another thread might have added a new object for the same key in the meantime.
       if unsafe Self.table[id]?.address == Unretained(self).address { unsafe Self.table[id] = nil }

@@ -117,7 +117,7 @@ extension Lookout {
     }
     let search = looksOnlyUp ? .ancestors : direction
     if findsAll {
-      let all = start.entries(under: start.keyIDs(of: key.type, search), search).map { $0.read { finding($0, made) } }
+      let all = start.entries(of: key.type, search).map { $0.read { finding($0, made) } }
       return (Array(all.dropFirst()), all.first ?? Finding())
     }
     return (nil, start.nearestEntry(key.id, search).map { $0.read { finding($0, made) } } ?? Finding())

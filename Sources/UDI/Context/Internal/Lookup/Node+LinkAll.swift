@@ -14,9 +14,11 @@ extension Node {
     let watcher = onlyFirst ? nil : Watcher.ofNeeds.map { ($0, request.key) }
     return Tree.change { garbage in
       let search = direction(of: request.search)
-      let keys = onlyFirst ? [token.keyID(named: request.name)] : keyIDs(of: token.identity.object, search)
       while true {
-        let entries = onlyFirst ? nearestEntry(keys[0], search).map { [$0] } ?? [] : entries(under: keys, search)
+        let entries =
+          onlyFirst
+          ? nearestEntry(token.keyID(named: request.name), search).map { [$0] } ?? []
+          : entries(of: token.identity.object, search)
         var found: ContiguousArray<LoadedEntry> = []
         var hasWithdrawn = false
         found.reserveCapacity(entries.count)
@@ -36,23 +38,6 @@ extension Node {
         }
       }
     }
-  }
-
-  /// The ids of all keys of the given type that a search from here can find. Called under the tree lock.
-  func keyIDs(of type: TypeIdentity, _ search: UDISearch) -> [UInt64] {
-    var ids = [type.id]
-    guard type.namedKeys.load(ordering: .relaxed) > 0 else { return ids }
-    var known = ObjectTable<KeyIdentity>()
-    func add(_ key: KeyIdentity) {
-      guard key.type === type, key !== type, known[key.id] == nil else { return }
-      known[key.id] = key
-      ids.append(key.id)
-    }
-    visitAll(search, branch: { $0.shared.slots.forEach { slot in slot.state.best.read { add($0.key) } } }) {
-      // If a node is visited alone, only its own keys count, but its slots also contain the keys of the nodes below.
-      $0.allEntries.forEach { add($0.key) }
-    }
-    return ids
   }
 }
 
@@ -91,7 +76,7 @@ extension Node {
     Tree.change { garbage in
       let search = direction(of: search)
       var entries: [Entry] = []
-      for reference in self.entries(under: keyIDs(of: type, search), search) {
+      for reference in self.entries(of: type, search) {
         let entry = reference.object
         guard let node = entry.node else { continue }
         // User code gets the registration, which has to name the context, even after moves.
@@ -114,24 +99,53 @@ extension Node {
   // between, the processor can load the nodes of several branches at the same time, which saves time because nodes are
   // seldom in the processor's cache.
 
-  /// The entries under any of several keys, in search order. Called under the tree lock.
-  func entries(under keys: [UInt64], _ search: UDISearch) -> ContiguousArray<Unretained<Entry>> {
-    var found: ContiguousArray<Unretained<Entry>> = []
+  /// The entries under all keys of a type, in search order. Called under the tree lock.
+  func entries(of type: TypeIdentity, _ search: UDISearch) -> [Unretained<Entry>] {
+    var found: [Unretained<Entry>] = []
     visitAll(
-      search, branch: { found = $0.entriesInBranch(keys) },
-      alone: { node in found += keys.compactMap { node.ownEntry($0) }.inOrder { $0.read { UInt64($0.serial) } } })
+      search, branch: { found = $0.entriesInBranch(of: type) },
+      alone: { node in
+        var own: [Unretained<Entry>] = []
+        node.forEachSlot(of: type) { if $0.state.depth == 0 { own.append($0.state.best) } }
+        if !own.isEmpty { found += own.inOrder { $0.read { UInt64($0.serial) } } }
+      })
     return found
   }
 
+  /// Calls `body` with this node's slots for all keys of a type.
+  @inline(__always)
+  private func forEachSlot(of type: TypeIdentity, _ body: (borrowing Slot) -> Void) {
+    if type.namedKeys.load(ordering: .relaxed) == 0 {
+      if let slot = shared.slots.find(type.id) { body(slot.element) }
+    } else {
+      let type = Unretained(type)
+      shared.slots.forEach { slot in if slot.state.best.read({ $0.key.typeReference }) == type { body(slot) } }
+    }
+  }
+
   /// The entries of this node and of all nodes below it, level by level. Visits only nodes that lead to entries.
-  private func entriesInBranch(_ keys: [UInt64]) -> ContiguousArray<Unretained<Entry>> {
+  private func entriesInBranch(of type: TypeIdentity) -> [Unretained<Entry>] {
+    var own: [Unretained<Entry>] = []
+    own.reserveCapacity(min(Int(type.namedKeys.load(ordering: .relaxed)) + 1, shared.slots.count))
+    var leadsFurther = false
+    forEachSlot(of: type) { slot in
+      if slot.state.depth == 0 { own.append(slot.state.best) }
+      leadsFurther = leadsFurther || slot.state.depth > 0 || !slot.state.isSingle
+    }
+    if !leadsFurther { return own.inOrder { $0.read { UInt64($0.serial) } } }
+    var keys: [UInt64] = []
+    forEachSlot(of: type) { keys.append($0.key) }
+    return entriesInBranch(keys)
+  }
+
+  private func entriesInBranch(_ keys: [UInt64]) -> [Unretained<Entry>] {
     /// An item of work on one level.
     enum Step {
       case visit(Node)
       /// Wait for the level of an entry that is further down. The item keeps the entry's position in the order.
       case wait(Unretained<Entry>, levels: UInt32)
     }
-    var found: ContiguousArray<Unretained<Entry>> = []
+    var found: [Unretained<Entry>] = []
     var level: ContiguousArray = [Step.visit(self)]
     var next: ContiguousArray<Step> = []
     var own: [Unretained<Entry>] = []
