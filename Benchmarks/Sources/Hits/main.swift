@@ -121,6 +121,8 @@ case "request":
     done.signal()
   }
   done.wait()
+case "round": goRounds(count, isByHand: false)
+case "round-by-hand": goRounds(count, isByHand: true)
 case let kind where kind.hasPrefix("request-") && makeRequests(count, in: context, kind.dropFirst(8)): break
 default: fatalError("no kind \(arguments[3])")
 }

@@ -130,6 +130,7 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// What `transform` returns for each element, in no particular order.
   func map<Result>(_ transform: (borrowing Element) -> Result) -> [Result] {
     var results: [Result] = []
+    if isEmpty { return results }
     results.reserveCapacity(count)
     forEach { results.append(transform($0)) }
     return results

@@ -10,8 +10,9 @@ final class WarmUp: @unchecked Sendable {
   /// contexts are held, so that no other context gets the address of one of them.
   private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
 
-  /// Makes one group after the other, and what is in a group side by side. Then tries again what has failed for want of
-  /// something that has been made meanwhile.
+  /// Makes one group after the other. In a group, what might have to be waited for is made side by side, and what is
+  /// made synchronously in turn, without a task of its own. Then tries again what has failed for want of something that
+  /// has been made meanwhile.
   func make(_ groups: [[Item]]) async -> [UDIFailure] {
     let items = Array(groups.joined())
     // The error of each item; nil if it has been made.
@@ -22,7 +23,7 @@ final class WarmUp: @unchecked Sendable {
       first += group.count
     }
     var tried = Array(items.indices)
-    while !tried.isEmpty, !Task.isCancelled {
+    while !tried.isEmpty, !Task.isCancelled, errors.contains(where: { $0 != nil }) {
       tried = whatToTryAgain(after: tried, items, errors)
       await make(tried, of: items, &errors)
     }
@@ -31,13 +32,18 @@ final class WarmUp: @unchecked Sendable {
 
   // The steps are not inlined, because the code after each `await` would contain them once more.
 
-  /// Makes some of the items side by side.
+  /// Makes some of the items.
   private func make(_ indices: [Int], of items: [Item], _ errors: inout [(any Error)?]) async {
     await withTaskGroup(of: (Int, (any Error)?).self) { group in
       for index in indices {
-        let demand = items[index].demand
-        let actor = demand.request.reach == .mainActor ? MainActor.shared : nil
-        group.addTask { (index, await demand.failure(on: actor)) }
+        let (demand, provider) = items[index]
+        let isOfMainActor = demand.request.reach == .mainActor || provider?.isolation.isMainActor == true
+        let actor = isOfMainActor ? MainActor.shared : nil
+        if let provider, !provider.isAsynchronous {
+          errors[index] = await demand.failure(on: actor)
+        } else {
+          group.addTask { (index, await demand.failure(on: actor)) }
+        }
       }
       for await (index, error) in group { errors[index] = error }
     }
