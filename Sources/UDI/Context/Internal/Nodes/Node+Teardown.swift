@@ -45,9 +45,12 @@ extension Node {
       if atOnce, isEnding || hasChildren || hasOpenEnds { return false }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
-      if !treeLocked.state.isEnding { beginEnd(&garbage) }
+      let isAtOnce = !treeLocked.state.isEnding
+      if isAtOnce { beginEnd(&garbage) }
       parent?.disown(self, &garbage)
       goOn(at: above)
+      // The context has no children, so it fills all of its slots itself.
+      if isAtOnce { lock.withLock { swap(&treeLocked.formerSlots, &shared.slots) } }
       treeLocked.state = .closed
       treeLocked.extras?.end?.wakeForChange()
       children = empty(into: &content, goingOnAt: above, &garbage)
@@ -103,7 +106,6 @@ extension Node {
     if !isGone || treeLocked.nextChildSequence > 0 {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
-        if treeLocked.formerSlots.isEmpty { swap(&treeLocked.formerSlots, &shared.slots) }
         shared.slots = CompactTable()
         // What was above might be closed later, and has then had keys that are not looked up further up.
         shared.needsTreeLock = above != nil
