@@ -29,31 +29,27 @@ final class ActorOwned<Value>: @unchecked Sendable {
     // The value is passed on to a carrier, so that this thread never releases the last reference to the value. By the
     // time the carrier is released, it is already empty.
     let carrier = ActorOwned(consume content, by: actor)
-    if actor === MainActor.shared { return MainActorGarbage.add { unsafe carrier.content = nil } }
+    if actor === MainActor.shared { return addToMainActorReleases { unsafe carrier.content = nil } }
     Task.detached { await carrier.empty(on: actor) }
   }
 
   private func empty(on actor: isolated any Actor) { unsafe content = nil }
 }
 
-/// What has to be released on the main actor. The end of a session lets go of much at once, so a single turn on the
-/// main actor releases everything that has been added until then.
-private enum MainActorGarbage {
-  private static let lock = Lock()
-  /// What releases it. Guarded by `lock`.
-  private nonisolated(unsafe) static var releases: [@Sendable () -> Void] = []
+// What has to be released on the main actor. The end of a session lets go of much at once, so a single turn on the main
+// actor releases everything that has been added until then.
+private let mainActorLock = Lock()
+/// What releases it. Guarded by `mainActorLock`.
+private nonisolated(unsafe) var mainActorReleases: [@Sendable () -> Void] = []
 
-  static func add(_ release: @escaping @Sendable () -> Void) {
-    let isFirst = lock.withLock {
-      unsafe releases.append(release)
-      return unsafe releases.count == 1
-    }
-    if isFirst { Task.detached { await releaseAll() } }
+private func addToMainActorReleases(_ release: @escaping @Sendable () -> Void) {
+  let isFirst = mainActorLock.withLock {
+    unsafe mainActorReleases.append(release)
+    return unsafe mainActorReleases.count == 1
   }
-
-  @MainActor private static func releaseAll() {
-    let all = lock.withLock { unsafe exchange(&releases, with: []) }
-    for release in all { release() }
+  guard isFirst else { return }
+  Task.detached { @MainActor in
+    for release in mainActorLock.withLock({ unsafe exchange(&mainActorReleases, with: []) }) { release() }
   }
 }
 

@@ -158,11 +158,9 @@ extension UDIExplanation {
     }
     return lines
   }
-}
 
-// MARK: - The parts of sentences
+  // MARK: - The parts of sentences
 
-extension UDIExplanation {
   @inline(never)
   var key: String { describeKey(typeName, name) }
   @inline(never)

@@ -161,9 +161,7 @@ public struct UDIExplanation: Sendable, Equatable {
     (typeName, self.name) = (TypeIdentity.of(type).text, name?.description)
     (self.search, self.cause) = (search, cause)
   }
-}
 
-extension UDIExplanation {
   /// Other places that are as near as the answer, of those that are listed. The answer takes precedence because its
   /// branch was added first.
   package var equallyNear: [Place] {

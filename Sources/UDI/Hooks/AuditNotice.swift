@@ -45,11 +45,9 @@ package struct AuditNotice {
     node.remember(context)
     garbage.add(context)
   }
-}
 
-// MARK: - What happens
+  // MARK: - What happens
 
-extension AuditNotice {
   /// Sends a notice of an object that is being bound, or that a provider keeps from now on.
   @inline(never)
   static func note(_ object: AnyObject?, as entry: Entry, in node: Node, _ garbage: inout Garbage) {

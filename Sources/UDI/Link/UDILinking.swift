@@ -55,11 +55,9 @@ public enum UDIOrigin {
   case context(UDIContext)
   /// An object's attachment, and the object.
   case object(UDIAttachment, AnyObject)
-}
 
-// MARK: - Lookups that `UDIFinder` does not perform
+  // MARK: - Lookups that `UDIFinder` does not perform
 
-extension UDIOrigin {
   /// Performs a lookup that finds only a dependency that exists already and need not be cast.
   // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
   @_alwaysEmitIntoClient @inline(__always)

@@ -88,11 +88,9 @@ public final class UDIAttachment: Sendable {
       }
     }
   }
-}
 
-// MARK: - The context
+  // MARK: - The context
 
-extension UDIAttachment {
   /// The context that the object is attached to.
   var context: UDIContext? { state.context }
 

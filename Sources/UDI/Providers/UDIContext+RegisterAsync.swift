@@ -201,11 +201,9 @@ extension UDIContext {
     let request = RegisterRequest(type, .mainActor, name, lifetime, replaces, nil, fileID, line)
     return addOnMainActor(request, lookingUpParametersOf: make!)
   }
-}
 
-// MARK: - From typed closures to a provider
+  // MARK: - From typed closures to a provider
 
-extension UDIContext {
   /// Registers an initialiser whose parameters are obtained.
   private func add<Dependency: Sendable, First: Sendable, each More: Sendable>(
     _ request: borrowing RegisterRequest, _ actor: (any Actor)?,

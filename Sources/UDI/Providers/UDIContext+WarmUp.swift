@@ -9,9 +9,9 @@ extension UDIContext {
   ///
   /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
   /// the instance, such as `.context`. Asynchronous factories come first, side by side, together with what they obtain.
-  /// Then come, one after the other, synchronous factories that belong to an actor, and then all others, which
-  /// therefore find what has been made before. Scopes count as contexts below. For each scope, this context included, the method also makes what is
-  /// registered above it as ``UDILifetime/scope``.
+  /// Then come synchronous factories that belong to an actor, and then all others, which therefore find what has been
+  /// made before; closures are called one after the other. Scopes count as contexts below. For each scope, this context included,
+  /// the method also makes what is registered above it as ``UDILifetime/scope``.
   ///
   /// If something cannot be made, everything else is still made. A factory that failed because something had not been
   /// made yet is called again when that has been made. Apart from that, a factory that has failed is not called again:

@@ -60,11 +60,9 @@ extension UDIRegistration {
       return true
     }
   }
-}
 
-// MARK: - Serving other types
+  // MARK: - Serving other types
 
-extension UDIRegistration {
   /// Lets the provider's instances be found under another type or name, too, whatever the lifetime.
   ///
   /// Whether an instance is of the other type is checked when the instance is looked up under it. To have the compiler

@@ -78,11 +78,9 @@ extension UDILinking {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
     return try await _origin.awaitDependency(request, within: limit, clock)
   }
-}
 
-// MARK: - On the main actor, for types that are not Sendable
+  // MARK: - On the main actor, for types that are not Sendable
 
-extension UDILinking {
   /// Does the same as ``updates(of:named:search:fileID:line:)`` on the main actor, for a type that is not `Sendable`.
   @preconcurrency @MainActor
   public func updates<Dependency>(

@@ -61,11 +61,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
       return storage!
     }
   }
-}
 
-// MARK: - Reading
+  // MARK: - Reading
 
-extension WeakValueDictionary {
   /// Accesses the live value for `key`; nil if there is none.
   ///
   /// Setting a value replaces the previous one; setting nil removes it.

@@ -19,6 +19,24 @@ import Testing
     }
   }
 
+  @Test func muchFromManyTasks() async {
+    let (count, elsewhere) = (1000, Tally())
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<count {
+        group.addTask {
+          await withCheckedContinuation { continuation in
+            releaseOnMainActor(
+              Witness {
+                if !$0 { elsewhere.add() }
+                continuation.resume()
+              })
+          }
+        }
+      }
+    }
+    #expect(elsewhere.count == 0)
+  }
+
   @Test @MainActor func onTheMainActorItGoesAtOnce() {
     let isDead = Tally()
     releaseOnMainActor(Witness { _ in isDead.add() })

@@ -34,6 +34,24 @@ import Testing
     #expect(made.all.count == 6)
   }
 
+  @Test func whatIsSynchronousIsMadeInTheOwnTask() async throws {
+    let tasks = Journal()
+    @Sendable func note() { unsafe withUnsafeCurrentTask { unsafe tasks.add("\($0?.hashValue ?? 0)") } }
+    for number in 0..<5 {
+      context.register(Level.self, named: "\(number)", lifetime: .context) {
+        note()
+        return Level()
+      }
+      context.register(Level.self, named: "main \(number)", lifetime: .context) { @MainActor in
+        note()
+        return Level()
+      }
+    }
+    try await context.warmUp()
+    note()
+    #expect(tasks.all.count == 11 && Set(tasks.all).count == 1)
+  }
+
   /// What is made at the same time, and on which level it is.
   final class Level: Sendable {}
 

@@ -14,7 +14,7 @@ import Synchronization
 ///   its search, and whether lookups from it are recorded.
 /// - An attachment's lock, `UDIAttachment.lock`, guards which context its object is attached to.
 /// - The locks of the tables guard the interned types and the keys with names, and also the root context, the reporter
-///   and the observer of the process.
+///   and the observer of the process, and what the main actor has yet to release.
 ///
 /// A writer changes `Node.shared` while it holds the tree lock *and* the lock of that node, so holding either lock is
 /// enough to *read* it. There is one exception: the tree lock alone is enough to write if no other code can reach the

@@ -101,11 +101,9 @@ final class Watcher: Lookout, @unchecked Sendable {
     unsafe Watcher.count += difference
     if findsAll { countFollower(difference) }
   }
-}
 
-// MARK: - Waiting
+  // MARK: - Waiting
 
-extension Watcher {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
   /// has been called.
   ///

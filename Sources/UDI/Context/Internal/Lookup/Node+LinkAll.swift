@@ -50,6 +50,7 @@ extension Entry {
   ///
   /// - Parameter hasWithdrawn: Set if the entry has been withdrawn.
   /// - Returns: Nil if the entry is dead, or if the lookup must not have the dependency because of its reach.
+  @inline(__always)
   fileprivate final func load(
     for reach: UDIReach, _ hasWithdrawn: inout Bool, _ garbage: inout Garbage
   ) -> LoadedEntry? {
@@ -90,11 +91,9 @@ extension Node {
       return entries
     }
   }
-}
 
-// MARK: - In search order, dead or alive
+  // MARK: - In search order, dead or alive
 
-extension Node {
   // All entries are collected before any object is loaded. A weak load is a memory barrier. Without barriers in
   // between, the processor can load the nodes of several branches at the same time, which saves time because nodes are
   // seldom in the processor's cache.
@@ -123,7 +122,7 @@ extension Node {
     }
   }
 
-  /// The entries of this node and of all nodes below it, level by level. Visits only nodes that lead to entries.
+  /// The entries of this node and of all nodes below it, level by level.
   private func entriesInBranch(of type: TypeIdentity) -> [Unretained<Entry>] {
     var own: [Unretained<Entry>] = []
     own.reserveCapacity(min(Int(type.namedKeys.load(ordering: .relaxed)) + 1, shared.slots.count))
@@ -138,6 +137,7 @@ extension Node {
     return entriesInBranch(keys)
   }
 
+  /// The same under several keys. Visits only nodes that lead to entries.
   private func entriesInBranch(_ keys: [UInt64]) -> [Unretained<Entry>] {
     /// An item of work on one level.
     enum Step {

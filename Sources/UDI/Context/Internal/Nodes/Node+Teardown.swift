@@ -6,7 +6,8 @@ extension Node {
   /// the stack. To prevent this, a teardown that begins inside another one on the same thread does not release the
   /// children. It hands them over to the outermost teardown, which releases them one after the other.
   func dismantle() {
-    var content = Content()
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
+    var providers = CompactTable<ProviderEntry>()
     let outermost = Tree.change { garbage -> Unretained<Resolution>? in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
       // What is still under way must not be the last to hold the extras, with what they have of the user: it would
@@ -17,7 +18,7 @@ extension Node {
           activity.leaveContext()
         }
       }
-      let children = empty(into: &content, goingOnAt: nil, isGone: true, &garbage)
+      let children = empty(into: &bindings, &providers, goingOnAt: nil, isGone: true, &garbage)
       if children.isEmpty { return nil }
       let thread = Resolution.current
       let isOutermost = thread.read { $0.orphans == nil }
@@ -26,7 +27,8 @@ extension Node {
       thread.read { $0.orphans?.append(contentsOf: children) }
       return isOutermost ? thread : nil
     }
-    _ = consume content
+    _ = consume bindings
+    _ = consume providers
     guard let outermost else { return }
     while let next = outermost.read({ $0.orphans?.popLast() }) { _ = consume next }
     outermost.read { $0.orphans = nil }
@@ -38,51 +40,49 @@ extension Node {
   /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
   /// - Returns: Whether this call has ended the context.
   func end(onlyIfAtOnce atOnce: Bool) -> Bool {
-    var content = Content()
+    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
+    var providers = CompactTable<ProviderEntry>()
     var children: [UDIContext] = []
     let isNew = Tree.change { garbage in
       if treeLocked.state == .closed { return false }
       if atOnce, isEnding || hasChildren || hasOpenEnds { return false }
       // If the same run has closed the parent, this is already where lookups from the parent go on.
       let above = shared.parent
-      let isAtOnce = !treeLocked.state.isEnding
-      if isAtOnce { beginEnd(&garbage) }
+      let beginsNow = !treeLocked.state.isEnding
+      if beginsNow { beginEnd(&garbage) }
       parent?.disown(self, &garbage)
       goOn(at: above)
-      // The context has no children, so it fills all of its slots itself.
-      if isAtOnce { lock.withLock { swap(&treeLocked.formerSlots, &shared.slots) } }
+      // Only a context without children begins to end here, so it fills all of its slots itself.
+      if beginsNow { lock.withLock { swap(&treeLocked.formerSlots, &shared.slots) } }
       treeLocked.state = .closed
       treeLocked.extras?.end?.wakeForChange()
-      children = empty(into: &content, goingOnAt: above, &garbage)
+      children = empty(into: &bindings, &providers, goingOnAt: above, &garbage)
       return true
     }
-    _ = consume content
+    _ = consume bindings
+    _ = consume providers
     withExtendedLifetime(children) {}
     return isNew
   }
 
-  /// What a context contained. It is released while no lock is held.
-  private struct Content: ~Copyable {
-    var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    var providers = CompactTable<ProviderEntry>()
-  }
-
-  /// Removes everything that the context contains, moves its bindings and providers to `content`, and lets lookups that
-  /// went on upwards here go on at another node. Call this under the tree lock.
+  /// Removes everything that the context contains, moves out its bindings and providers, and lets lookups that went on
+  /// upwards here go on at another node. Call this under the tree lock.
   ///
   /// - Parameters:
   ///   - above: The node where lookups that went on here go on from now on; nil if there is none.
   ///   - isGone: Whether the context is going away.
   /// - Returns: The children, the last one first.
   private func empty(
-    into content: inout Content, goingOnAt above: Node?, isGone: Bool = false, _ garbage: inout Garbage
+    into bindings: inout WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>,
+    _ providers: inout CompactTable<ProviderEntry>, goingOnAt above: Node?, isGone: Bool = false,
+    _ garbage: inout Garbage
   ) -> [UDIContext] {
-    swap(&content.bindings, &treeLocked.bindings)
-    content.bindings.forEachEntry { entry in
+    swap(&bindings, &treeLocked.bindings)
+    bindings.forEachEntry { entry in
       entry.binding.node = nil
       entry.binding.delist()
     }
-    swap(&content.providers, &treeLocked.providers)
+    swap(&providers, &treeLocked.providers)
     if let extras = treeLocked.extras {
       if treeLocked.isWatched { endWatching(isGone: isGone) }
       let elsewhere = extras.bindingsElsewhere.map { unsafe unsafeDowncast($0.object, to: Binding.self) }
@@ -111,7 +111,7 @@ extension Node {
         shared.needsTreeLock = above != nil
       }
     }
-    if !content.providers.isEmpty { drop(&content.providers, &garbage) }
+    if !providers.isEmpty { drop(&providers, &garbage) }
     return orphans
   }
 
@@ -135,7 +135,7 @@ extension Node {
   /// What closed contexts above had when they began to end.
   var past: [ClosedPast] { treeLocked.extras?.past.map { Array(sequence(first: $0, next: \.above)) } ?? [] }
 
-  /// What lookups that went on upwards here do not look for further up, once this context has ended.
+  /// What lookups from contexts below do not look for further up, once this context has ended.
   var pastForThoseBelow: ClosedPast? {
     let above = treeLocked.extras?.past
     if !isEnding || treeLocked.formerSlots.isEmpty && scopeKind == nil { return above }

@@ -4,9 +4,7 @@ package final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
   /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
-  typealias Body = ActorOwned<Code>
-  // A struct, because a generic type would store the closure in another form, and convert it for each call.
-  struct Code { let call: nonisolated(nonsending) @Sendable (Instance) async throws -> Void }
+  typealias Body = ActorOwned<nonisolated(nonsending) @Sendable (Instance) async throws -> Void>
 
   /// What `onClose` was given; nil if nothing.
   var close: Body?
@@ -47,7 +45,7 @@ extension Closer {
     let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
       if let dependency = instance.value(as: Dependency.self, isExact: false) { try await function(dependency) }
     }
-    return ActorOwned(Code(call: body), by: function.isolation)
+    return ActorOwned(body, by: function.isolation)
   }
 
   /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
@@ -63,7 +61,7 @@ extension Closer {
       guard let dependency = instance.value(as: Dependency.self, isExact: false) else { return }
       try await plain.call(dependency, ())
     }
-    return ActorOwned(Code(call: body), by: MainActor.shared)
+    return ActorOwned(body, by: MainActor.shared)
   }
 }
 
@@ -114,7 +112,7 @@ extension Provider {
   ///
   /// - Parameter path: The path of the context that would have owned the instance.
   final func close(_ instance: Instance, with close: Closer.Body, _ path: [String]) async {
-    do { try await Task { try await close.value.call(instance) }.value } catch {
+    do { try await Task { try await close.value(instance) }.value } catch {
       UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
     }
   }
@@ -142,7 +140,7 @@ extension Provider {
         let (owned, operation) = closer.unclosed[index]
         if let instance, owned.value.object !== instance.object { continue }
         if operation == nil {
-          begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value.call(owned.value) })
+          begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value(owned.value) })
           closer.unclosed[index].operation = begun.last
         }
         if instance != nil { break }

@@ -74,7 +74,7 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter, which gets the error.
   /// - Returns: The error, if something has failed, or if a limit was over before the run came to the context.
-  nonisolated(nonsending) func waitForEnd(_ number: UInt64) async -> UDICloseError? {
+  func waitForEnd(_ number: UInt64) async -> UDICloseError? {
     endIfDone()
     await wait(number)
     let failures = Tree.change { _ in takeFailures() } ?? [late]
@@ -163,10 +163,12 @@ final class Closing: Activity, @unchecked Sendable {
     var timers: [Task<Void, Never>] = []
     Tree.change { _ in
       for context in all {
-        guard let extras = context.withNode({ $0.treeLocked.extras }), let part = extras.closing.take() else { continue }
+        guard let extras = context.withNode({ $0.treeLocked.extras }), let part = extras.closing.take() else {
+          continue
+        }
         extras.hasCalledCloser = part.hasCalledCloser
         if part.takers > 0 { part.failures = run.takeFailures(of: part) }
-        // The caller holds the context, which must not be released under the lock.
+        // Neither is released under the lock: the caller holds the context, and the run holds its parts.
         part.context = nil
         part.wake()
         timers += part.timers

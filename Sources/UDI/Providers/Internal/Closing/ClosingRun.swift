@@ -35,8 +35,8 @@ final class ClosingRun: @unchecked Sendable {
   private var task: Task<Void, Never>?
   /// How many closers have been left behind.
   private var callsLeft = 0
-  /// Whose turn it is in the current part. Accesses cannot overlap under the tree lock, and are not checked, because
-  /// that would be a fortieth of "request-close" in `Benchmarks/instructions`.
+  /// Whose turn it is in the current part. Accesses cannot overlap, because they are under the tree lock, or by the
+  /// run's task alone. They are not checked: checks would be a fortieth of "request-close" in `Benchmarks/instructions`.
   @safe @exclusivity(unchecked) private var turn = Turn()
   private let began = UDIObserver.time
 
@@ -76,10 +76,8 @@ final class ClosingRun: @unchecked Sendable {
   private func mark(_ part: Closing, _ node: Node, _ garbage: inout Garbage) {
     node.beginEnd(&garbage)
     node.treeLocked.state = .closing
-    node.shared.slots.forEach { slot in
-      if slot.state.depth > 0 { return }
-      let former = Slot(key: slot.key, children: .none, state: slot.state)
-      node.treeLocked.formerSlots.insert(former, initialCapacity: 4)
+    node.shared.slots.forEach {
+      if $0.state.depth == 0 { node.treeLocked.formerSlots.insert(Slot(key: $0.key, children: .none, state: $0.state)) }
     }
     let extras = node.treeLocked.ensureExtras()
     // Watching ends now, because a closer may wait for a task that waits for updates from here.
@@ -87,7 +85,7 @@ final class ClosingRun: @unchecked Sendable {
     // Those who wait for the end look again, and then wait for this part, unless it waits for them.
     extras.end?.wakeForChange()
     var activities = extras.activities
-    let present = node.treeLocked.providers.map { $0.provider }
+    let present = node.allProviders
     if node.treeLocked.hasClosers { part.toClose = present }
     for provider in present {
       garbage.add(provider)
@@ -317,7 +315,7 @@ final class ClosingRun: @unchecked Sendable {
         return call.closingNumber ?? 0
       }
       let timer = beginWaiting(part, for: call, number)
-      let error = await call.perform { try await close.value.call(instance.value) }
+      let error = await call.perform { try await close.value(instance.value) }
       timer?.cancel()
       let isLeft = Tree.change { _ in
         if turn.call !== call { return true }
@@ -357,11 +355,9 @@ final class ClosingRun: @unchecked Sendable {
         UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turn.began, failure: failed.first))
     }
   }
-}
 
-// MARK: - The order
+  // MARK: - The order
 
-extension ClosingRun {
   /// Goes on to the next instance of a part: the reverse of the order `inOrderOfMaking`. Called under the tree lock.
   ///
   /// - Returns: Its provider; nil at the end.

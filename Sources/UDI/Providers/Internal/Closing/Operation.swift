@@ -11,7 +11,7 @@ final class Operation: Activity, @unchecked Sendable {
   private let mayEnd: Bool
   /// How the context ends, if this is the call of a closer.
   let ending: UDIEnding?
-  /// What `perform` runs; nil once it has begun, and for what `untilClosed` waits for.
+  /// What `start` runs; nil once it has begun, for the call of a closer, and for what `untilClosed` waits for.
   private var body: (nonisolated(nonsending) @Sendable () async throws -> Void)?
   /// The number among its waiters of what ends its context (`Closing`), which enters as soon as the run of `close()`
   /// begins: the operation may close its own context, and must not wait for that.
@@ -43,14 +43,13 @@ final class Operation: Activity, @unchecked Sendable {
     if isCancelled { task.cancel() }
   }
 
-  /// Runs the operation's body.
+  /// Runs the body. It is released, and with it the instance, before those that wait for the operation go on.
   func perform(askedBy asker: AsyncCall? = nil) async -> (any Error)? {
     guard let body = Tree.change({ _ in body.take() }) else { return nil }
     return await perform(askedBy: asker, body)
   }
 
-  /// Runs code of the user as a part of the operation: then it is known for what the operation waits. The code, and
-  /// with it the instance, is released before those that wait for the operation go on.
+  /// Runs code of the user as a part of the operation: then it is known for what the operation waits.
   nonisolated(nonsending) func perform(
     askedBy asker: AsyncCall? = nil, _ body: nonisolated(nonsending) () async throws -> Void
   ) async -> (any Error)? {

@@ -127,11 +127,9 @@ extension InstanceKeeper {
       return completes
     }
   }
-}
 
-// MARK: - Under the tree lock
+  // MARK: - Under the tree lock
 
-extension InstanceKeeper {
   /// The instance that is kept; nil if there is none, or if it has been released.
   @inline(__always)
   private var kept: Instance? { if let cache { cache.kept?.instance } else { provider.kept } }

@@ -300,11 +300,9 @@ extension Provider {
     let others: [Provider] = BreadthFirst(node.root).compactMap { $0.node.isEnding ? nil : $0.node.keeper(of: self) }
     return [self] + others
   }
-}
 
-// MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
+  // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
-extension Provider {
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
   package final var showsInstance: Bool { shown != nil }
 

@@ -137,11 +137,9 @@ final class Resolution {
     /// The graph in which the instance was made.
     let graph: Graph
   }
-}
 
-// MARK: - The factories that run
+  // MARK: - The factories that run
 
-extension Resolution {
   /// How often a factory may run inside itself, each time with other arguments or contexts.
   private static var deepestNesting: Int { 200 }
   /// How many factories may run inside one another, however much stack is left. A greater number probably means that a
@@ -339,11 +337,9 @@ extension Resolution {
     let maker = Unretained(provider.object.maker)
     return keys(from: unsafe (completionFrames..<frames.count).first { unsafe frames[$0].provider == maker } ?? 0)
   }
-}
 
-// MARK: - Each thread's resolution
+  // MARK: - Each thread's resolution
 
-extension Resolution {
   /// The key for thread-specific values, which is made on first access and never deleted.
   private static let key: pthread_key_t = {
     var key: pthread_key_t = 0

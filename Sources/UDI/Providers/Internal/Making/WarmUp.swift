@@ -10,8 +10,8 @@ final class WarmUp: @unchecked Sendable {
   /// contexts are held, so that no other context gets the address of one of them.
   private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
 
-  /// Makes one group after the other. In a group, what might have to be waited for is made side by side, and what is
-  /// made synchronously in turn, without a task of its own. Then tries again what has failed for want of something that
+  /// Makes one group after the other. In a group, closures of synchronous factories are called in turn, without a
+  /// task of their own, and everything else is made side by side. Then tries again what has failed for want of something that
   /// has been made meanwhile.
   func make(_ groups: [[Item]]) async -> [UDIFailure] {
     let items = Array(groups.joined())
@@ -37,10 +37,9 @@ final class WarmUp: @unchecked Sendable {
     await withTaskGroup(of: (Int, (any Error)?).self) { group in
       for index in indices {
         let (demand, provider) = items[index]
-        let isOfMainActor = demand.request.reach == .mainActor || provider?.isolation.isMainActor == true
-        let actor = isOfMainActor ? MainActor.shared : nil
-        if let provider, !provider.isAsynchronous {
-          errors[index] = await demand.failure(on: actor)
+        let actor = demand.request.reach == .mainActor ? MainActor.shared : nil
+        if let provider, !provider.isAsynchronous, provider.reachOfParameters == nil {
+          errors[index] = await demand.failure(on: provider.isolation.isMainActor ? MainActor.shared : actor)
         } else {
           group.addTask { (index, await demand.failure(on: actor)) }
         }
