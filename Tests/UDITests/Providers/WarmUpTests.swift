@@ -52,6 +52,22 @@ import Testing
     #expect(tasks.all.count == 11 && Set(tasks.all).count == 1)
   }
 
+  /// Initialisers wait for their parameters, so each has a task of its own.
+  @Test func initialisersAreMadeSideBySide() async throws {
+    final class First: Sendable { init(_ level: Level) {} }
+    final class Second: Sendable { init(_ level: Level) {} }
+    let latch = Latch(2)
+    context.register(Level.self, lifetime: .unique) {
+      latch.arrive()
+      await latch.wait()
+      return Level()
+    }
+    context.register(First.self, lifetime: .context, using: First.init)
+    context.register(Second.self, lifetime: .context, using: Second.init)
+    try await context.warmUp()
+    #expect(context.link(First.self) != nil && context.link(Second.self) != nil)
+  }
+
   /// What is made at the same time, and on which level it is.
   final class Level: Sendable {}
 

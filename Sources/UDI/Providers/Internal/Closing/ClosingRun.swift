@@ -36,7 +36,7 @@ final class ClosingRun: @unchecked Sendable {
   /// How many closers have been left behind.
   private var callsLeft = 0
   /// Whose turn it is in the current part. Accesses cannot overlap, because they are under the tree lock, or by the
-  /// run's task alone. They are not checked: checks would be a fortieth of "request-close" in `Benchmarks/instructions`.
+  /// run's task alone. They are not checked, which would be a fortieth of "request-close" in `Benchmarks/instructions`.
   @safe @exclusivity(unchecked) private var turn = Turn()
   private let began = UDIObserver.time
 
