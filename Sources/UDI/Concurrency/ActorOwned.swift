@@ -4,7 +4,7 @@
 /// Use this in a `Sendable` object, which may be released on any thread, to hold a value that refers to objects that
 /// are not `Sendable`. If the actor never runs again, the value is never released. Do not release the last reference to
 /// this object while holding a lock.
-final class ActorOwned<Value>: @unchecked Sendable {
+final class ActorOwned<Value>: CustomReflectable, @unchecked Sendable {
   // Unchecked: the value is used only on the actor, if there is one. Code that reads it makes sure that it runs there.
   /// Written only while nothing else can read it, so accesses are not checked for overlaps.
   @exclusivity(unchecked) private var content: Value?
@@ -34,6 +34,9 @@ final class ActorOwned<Value>: @unchecked Sendable {
   }
 
   private func empty(on actor: isolated any Actor) { unsafe content = nil }
+
+  /// Empty, because any code can make a mirror, on any thread.
+  var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
 // What has to be released on the main actor. The end of a session lets go of much at once, so a single turn on the main
@@ -51,11 +54,6 @@ private func addToMainActorReleases(_ release: @escaping @Sendable () -> Void) {
   Task.detached { @MainActor in
     for release in mainActorLock.withLock({ unsafe exchange(&mainActorReleases, with: []) }) { release() }
   }
-}
-
-extension ActorOwned: CustomReflectable {
-  /// Empty, because any code can make a mirror, on any thread.
-  var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
 /// Releases a value on the main actor: at once if the caller is on it, otherwise as soon as the main actor is free.

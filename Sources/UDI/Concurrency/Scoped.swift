@@ -26,9 +26,7 @@ final class Scoped<Value: Sendable>: Sendable {
   /// Runs an operation with a value for its task, and for the tasks that it starts.
   func with<Result, Failure: Error>(
     _ value: Value, _ operation: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
-    try ofTask.withValue(value) { Swift.Result(catching: operation) }.get()
-  }
+  ) throws(Failure) -> Result { try ofTask.withValue(value) { Swift.Result(catching: operation) }.get() }
 
   /// Runs an asynchronous operation with a value for its task, and for the tasks that it starts.
   nonisolated(nonsending) func with<Result, Failure: Error>(

@@ -1,10 +1,8 @@
 /// The errors that were thrown while a context was closed. Everything else has been closed nevertheless.
-public struct UDICloseError: Error, Sendable {
+public struct UDICloseError: Error, Sendable, CustomStringConvertible {
   /// The failures, in the order in which they happened. There is at least one.
   public let failures: [UDIFailure]
-}
 
-extension UDICloseError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be closed because of it.
   public var description: String { UDIFailure.describe(failures, "could not be closed properly") }
 }

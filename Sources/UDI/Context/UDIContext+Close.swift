@@ -85,8 +85,7 @@ extension UDIContext {
   ///   - clock: Measures the time.
   /// - Throws: ``UDICloseError``, as ``close()``; what did not end in time is listed with ``UDIUntimelyEnd/notInTime``.
   nonisolated(nonsending) public func close(
-    because reason: (any Sendable)? = nil, within limit: Duration? = nil,
-    clock: any Clock<Duration> = ContinuousClock()
+    because reason: (any Sendable)? = nil, within limit: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws {
     if let error = await closeCollectingErrors(.closed(because: reason), Limit(limit, clock)) { throw error }
   }

@@ -113,9 +113,7 @@ extension UDIContext {
       case .object(let object) where memory.write(object, as: request.type): return
       case .nothing, .object: throw ProviderFailure.nothing
       case .provided(let entry):
-        do {
-          if try takeInstance(of: entry, request, with: arguments, into: memory) { return }
-        } catch {
+        do { if try takeInstance(of: entry, request, with: arguments, into: memory) { return } } catch {
           if reports { report(error, from: entry, request, for: asker) }
           throw error
         }
@@ -201,10 +199,8 @@ extension UDIContext {
   ) throws -> Bool {
     try entry.reject(request.reach, arguments)
     guard let instance = try entry.instance(for: self, with: arguments, isFresh: request.isFresh) else { return false }
-    guard memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) else {
-      throw ProviderFailure.nothing
-    }
-    return true
+    if memory.write(instance, isExact: entry.instanceType == request.type, as: request.type) { return true }
+    throw ProviderFailure.nothing
   }
 }
 

@@ -155,17 +155,11 @@ extension UDIContext {
     change { node, garbage in
       node.reportClosed(verb, of: nil, at: UDICallSite("", 0), &garbage)
       scope.withNode { scope in
-        scope.treeLocked.isScope = true
-        scope.treeLocked.state = .closed
-        scope.treeLocked.hasLostParent = true
+        (scope.treeLocked.isScope, scope.treeLocked.state, scope.treeLocked.hasLostParent) = (true, .closed, true)
         let extras = scope.treeLocked.ensureExtras()
         (extras.closedPath, extras.scopeKind) = (node.endingPath, kind)
-        if node.treeLocked.state == .closed {
-          scope.goOn(at: node.shared.parent, past: node.pastForThoseBelow)
-        } else {
-          scope.goOnPast(nil)
-          scope.goOn(at: node)
-        }
+        let isClosed = node.treeLocked.state == .closed
+        scope.goOn(at: isClosed ? node.shared.parent : node, past: isClosed ? node.pastForThoseBelow : nil)
       }
     }
     return scope

@@ -17,7 +17,7 @@
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and the time that a lookup takes does not
 /// depend on the size of the tree.
-public final class UDIContext: Sendable {
+public final class UDIContext: Hashable, Sendable, CustomStringConvertible {
   private let node: Node
 
   /// Makes a context that is the root of its own tree. To add it to an existing context, use ``addChild(_:)``.
@@ -86,17 +86,13 @@ public final class UDIContext: Sendable {
       }
     }
   }
-}
 
-extension UDIContext: Hashable {
   /// Whether both are the same context.
   public static func == (left: UDIContext, right: UDIContext) -> Bool { left === right }
 
   /// Hashes the identity of the context.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
 
-extension UDIContext: CustomStringConvertible {
   /// The tags from the root to the context: `App / Checkout / Payment`.
   ///
   /// - Complexity: O(depth).

@@ -31,7 +31,7 @@ public enum UDIEnding: Sendable {
 
 /// What is wrong with an operation or a closer that has thrown no error of its own.
 @nonexhaustive
-public enum UDIUntimelyEnd: Error, Sendable {
+public enum UDIUntimelyEnd: Error, Sendable, CustomStringConvertible {
   /// The operation has ended before its context was closed.
   case tooEarly
   /// It had not ended when the time that `close(because:within:clock:)` gives was over, and is no longer waited for. If
@@ -40,9 +40,7 @@ public enum UDIUntimelyEnd: Error, Sendable {
   /// Other code had closed the scope before the operation of `withScope` returned. The scope's `onClose` closures have
   /// therefore not seen ``UDIEnding/returned``.
   case scopeClosed
-}
 
-extension UDIUntimelyEnd: CustomStringConvertible {
   /// What was wrong, and what to do.
   public var description: String {
     switch self {

@@ -2,16 +2,14 @@
 ///
 /// Contexts are named by their paths: the tags from the root to the context, including the root's.
 @nonexhaustive
-public enum UDITreeError: Error, Equatable, Sendable {
+public enum UDITreeError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The parent already has another child with this tag.
   case duplicateTag(String, parent: [String])
   /// The child is the parent itself or is above it.
   case cycle(child: [String], parent: [String])
   /// One of the two contexts is closed or is being closed; the first value is its path.
   case closed([String], child: [String], parent: [String])
-}
 
-extension UDITreeError: CustomStringConvertible {
   /// A description of the problem, and advice.
   public var description: String { message.text }
 

@@ -1,7 +1,7 @@
 /// An object that has looked up dependencies, or a provider whose factory has looked up dependencies.
 ///
 /// The lookups are recorded while ``UDIRecording`` is on.
-public struct UDIDependent: Sendable, Equatable {
+public struct UDIDependent: Sendable, Equatable, CustomStringConvertible {
   /// Whether the dependent is a provider. Otherwise, it is an object that takes part in the tree.
   public let isProvider: Bool
   /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
@@ -11,9 +11,7 @@ public struct UDIDependent: Sendable, Equatable {
   /// The tags of the contexts from the root to the one that the object is attached to, or that the provider is
   /// registered in. Empty if the object is not attached.
   public let fullPath: [String]
-}
 
-extension UDIDependent: CustomStringConvertible {
   /// The class of the object, or the key of the provider.
   public var description: String { describeKey(typeName, name) }
 

@@ -11,11 +11,9 @@ extension UDIEntry: CustomStringConvertible {
     case .override: "\(key): \(object), put there by a test"
     }
   }
-}
 
-// MARK: - The parts of sentences
+  // MARK: - The parts of sentences
 
-extension UDIEntry {
   package var key: String { describeKey(typeName, name) }
   var object: String { className ?? "object" }
   /// The file and the line of the registration.

@@ -131,11 +131,9 @@ extension UDIExplanation: CustomStringConvertible {
     let others = contexts.reduce(0) { $0 + $1.omittedCount }
     return names.map(spell).joined(separator: " and one ") + (others > 0 ? spelled(" and \(others) more") : "")
   }
-}
 
-// MARK: - The contexts
+  // MARK: - The contexts
 
-extension UDIExplanation {
   /// The first line says where the lookup looks. Then there is a line for each context that is listed, perhaps one that
   /// counts the others, and perhaps one for a place elsewhere.
   var details: [String] {
@@ -153,9 +151,7 @@ extension UDIExplanation {
     if omittedCount > 0 {
       lines.append(spelled("  \(omittedCount) more\(contexts.count < Self.enoughContexts ? ": nothing" : "")"))
     }
-    if let place = nearestOutside {
-      lines.append(spelled("Elsewhere, \(place.context): \(place.finding.listed(for: key))"))
-    }
+    lines += nearestOutside.map { [spelled("Elsewhere, \($0.context): \($0.finding.listed(for: key))")] } ?? []
     return lines
   }
 

@@ -1,6 +1,6 @@
 /// What cannot be made or closed, or has failed while it ran, and the error: a part of ``UDIWarmUpError``,
 /// ``UDICloseError`` and `UDIUnmetNeeds`, and what ``UDIContext/untilClosed()`` throws.
-public struct UDIFailure: Error, Sendable {
+public struct UDIFailure: Error, Sendable, CustomStringConvertible {
   /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
   public let typeName: String
   /// The description of the name that the dependency is registered under; nil if there is none.
@@ -16,9 +16,7 @@ public struct UDIFailure: Error, Sendable {
   package internal(set) var line: Int?
   /// How many failures came before this one, if it is one of a warm-up.
   var number = 0
-}
 
-extension UDIFailure: CustomStringConvertible {
   /// The dependency, the context and the error.
   public var description: String {
     guard let fileID, let line else { return spelled("\(dependency): \(error)") }

@@ -73,9 +73,7 @@ public struct UDIObserver: Sendable {
 /// - Throws: What `operation` throws.
 public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: () throws(Failure) -> Result
-) throws(Failure) -> Result {
-  try UDIObserver.scoped.with(observer, operation)
-}
+) throws(Failure) -> Result { try UDIObserver.scoped.with(observer, operation) }
 
 /// Runs an asynchronous operation. Notifies the given observer of what is made, closed and missed by the operation and
 /// by the tasks that it starts.
@@ -87,6 +85,4 @@ public func withObserver<Result, Failure: Error>(
 /// - Throws: What `operation` throws.
 nonisolated(nonsending) public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: nonisolated(nonsending) () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
-  try await UDIObserver.scoped.with(observer, operation)
-}
+) async throws(Failure) -> Result { try await UDIObserver.scoped.with(observer, operation) }

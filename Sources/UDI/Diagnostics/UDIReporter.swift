@@ -73,9 +73,7 @@ public struct UDIReporter: Sendable {
 /// - Throws: The error that `operation` throws.
 public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: () throws(Failure) -> Result
-) throws(Failure) -> Result {
-  try UDIReporter.scoped.with(reporter, operation)
-}
+) throws(Failure) -> Result { try UDIReporter.scoped.with(reporter, operation) }
 
 /// Runs an asynchronous operation, and reports misuse by the operation, and by the tasks that it starts, to the given
 /// reporter.
@@ -89,6 +87,4 @@ public func withReporter<Result, Failure: Error>(
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: nonisolated(nonsending) () async throws(Failure) -> Result
-) async throws(Failure) -> Result {
-  try await UDIReporter.scoped.with(reporter, operation)
-}
+) async throws(Failure) -> Result { try await UDIReporter.scoped.with(reporter, operation) }

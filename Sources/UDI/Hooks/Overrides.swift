@@ -58,7 +58,5 @@ extension Node {
 
   /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
   /// context's binding; or else to the provider or the entry for the instance that it keeps.
-  private func showOwn(_ key: KeyIdentity) {
-    setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id)
-  }
+  private func showOwn(_ key: KeyIdentity) { setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id) }
 }

@@ -96,10 +96,7 @@ private struct Observed: Observable, Hashable {
   static let hashes = Atomic<UInt>(0)
 
   /// Whether Observation hashes paths as described. If the system's does not, all reads count as observed.
-  static let isHashed = withObservationTracking {
-    isObserved(ObservationRegistrar())
-  } onChange: {
-  }
+  static let isHashed = withObservationTracking({ isObserved(ObservationRegistrar()) }, onChange: {})
 
   subscript(path: Observed) -> Bool { true }
 

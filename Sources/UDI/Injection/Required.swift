@@ -33,9 +33,7 @@ public struct Required<Dependency> {
   @_disfavoredOverload
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-  }
+  ) { link = PropertyLink(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)) }
 
   /// Unavailable: this wrapper works only in a class that conforms to ``UDIObject``.
   @available(*, unavailable, message: "use it in a class that conforms to UDIObject; elsewhere write `require(P.self)`")
@@ -76,9 +74,7 @@ extension Required where Dependency: Sendable {
   @_disfavoredOverload
   public init(
     named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-  }
+  ) { link = PropertyLink(Dependency.self, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)) }
 }
 
 extension Required {

@@ -69,9 +69,7 @@ public struct UDIRules<Target>: Sendable {
   @available(swift, introduced: 6) @MainActor @discardableResult
   public func inject<Dependency>(
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
-  ) -> UDIRules {
-    injectOnMainActor(property, named: name, search: search)
-  }
+  ) -> UDIRules { injectOnMainActor(property, named: name, search: search) }
 
   /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode.
   /// There, code without isolation can call it, too.

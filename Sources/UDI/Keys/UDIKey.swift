@@ -24,7 +24,7 @@
 ///
 /// Keys with the same text differ in one case: if a module is linked into two images of a process, each image has its
 /// own protocols, and these make different keys.
-public struct UDIKey<Dependency>: Hashable {
+public struct UDIKey<Dependency>: Hashable, CustomStringConvertible {
   /// The name, or nil for the unnamed dependency of the type.
   public let name: UDIName?
   /// Where the key may be used: where it was made, unless the type is `Sendable`.
@@ -62,14 +62,12 @@ public struct UDIKey<Dependency>: Hashable {
   /// The text that `String(reflecting:)` returns for the type, for example `Shop.Cart`. For a private or local type it
   /// contains an address, which differs in each process; descriptions and messages show `(private)` instead.
   package var typeName: String { TypeIdentity.of(Dependency.self).text }
-}
 
-extension UDIKey: Sendable where Dependency: Sendable {}
-
-extension UDIKey: CustomStringConvertible {
   /// The type, and the name if there is one: `Shop.Cart named "draft"`.
   public var description: String { describeKey(typeName, name?.description) }
 }
+
+extension UDIKey: Sendable where Dependency: Sendable {}
 
 /// Stops the program if `type` is a subclass of `expected`, the static type: a key or a registration was given a
 /// variable that contains the subclass. The compiler has checked only that what is registered is of the static type,

@@ -81,7 +81,7 @@ public struct UDIName: Hashable, Sendable {
 /// a value of any other type.
 @_silgen_name("swift_EnumCaseName") private func caseName<Value>(_ value: Value) -> UnsafePointer<CChar>?
 
-extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
+extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral, CustomStringConvertible {
   /// Makes a name from a string literal, with or without interpolations. It equals a `UDIName` of the same `String`.
   ///
   /// - Parameter value: The text.
@@ -91,9 +91,7 @@ extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral
   ///
   /// - Parameter value: The number.
   public init(integerLiteral value: Int) { self.init(value) }
-}
 
-extension UDIName: CustomStringConvertible {
   /// The text, in one line. Control characters are escaped. Errors, events, explanations and snapshots contain this
   /// text.
   public var description: String { oneLine(describeType(text)) }

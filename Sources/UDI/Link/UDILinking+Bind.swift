@@ -26,9 +26,7 @@ extension UDILinking {
   public func bind<Dependency: Sendable>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    _origin.bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line))
-  }
+  ) { _origin.bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line)) }
 
   /// Binds an instance in this context or, if this is an object, in its effective context; or else in the given
   /// contexts. These hold the instance weakly. Leaves it bound in all other contexts.
@@ -82,9 +80,7 @@ extension UDILinking {
   public func bind<Dependency>(
     _ dependency: Dependency, as type: Dependency.Type, named name: UDIName? = nil, metadata: (any Sendable)? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) {
-    _origin.bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line))
-  }
+  ) { _origin.bind(dependency, type, .mainActor, name, .of(metadata), UDICallSite(fileID, line)) }
 
   /// Does the same as ``multiBind(_:as:named:in:metadata:fileID:line:)`` on the main actor, for a type that is not
   /// `Sendable`.

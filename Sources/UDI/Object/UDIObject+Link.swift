@@ -61,9 +61,7 @@ extension UDIObject {
   public func linkInLine<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Dependency? {
-    lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
-  }
+  ) -> Dependency? { lookUp(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line)) }
 
   // MARK: - On the main actor, for types that are not Sendable
 
@@ -94,7 +92,5 @@ extension UDIObject {
   public func linkInLine<Dependency>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
     fileID: StaticString = #fileID, line: UInt = #line
-  ) -> Dependency? {
-    lookUp(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
-  }
+  ) -> Dependency? { lookUp(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line)) }
 }

@@ -14,9 +14,7 @@ extension UDIContext {
   ///
   /// - Parameter modules: The modules. If two of them register under the same key, the later registration replaces the
   ///   earlier one.
-  public func install(_ modules: any UDIModule & Sendable...) {
-    for module in modules { install(module, .anywhere) }
-  }
+  public func install(_ modules: any UDIModule & Sendable...) { for module in modules { install(module, .anywhere) } }
 
   /// Installs modules that are not `Sendable`, on the main actor. In all other respects, this form does the same as the
   /// one for `Sendable` modules.
@@ -24,7 +22,5 @@ extension UDIContext {
   /// - Parameter modules: The modules. If two of them register under the same key, the later registration replaces the
   ///   earlier one.
   @preconcurrency @MainActor
-  public func install(_ modules: any UDIModule...) {
-    for module in modules { install(module, .mainActor) }
-  }
+  public func install(_ modules: any UDIModule...) { for module in modules { install(module, .mainActor) } }
 }

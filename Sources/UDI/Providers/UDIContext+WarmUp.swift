@@ -10,8 +10,8 @@ extension UDIContext {
   /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
   /// the instance, such as `.context`. Asynchronous factories come first, side by side, together with what they obtain.
   /// Then come synchronous factories that belong to an actor, and then all others, which therefore find what has been
-  /// made before; closures are called one after the other. Scopes count as contexts below. For each scope, this context included,
-  /// the method also makes what is registered above it as ``UDILifetime/scope``.
+  /// made before; closures are called one after the other. Scopes count as contexts below. For each scope, this context
+  /// included, the method also makes what is registered above it as ``UDILifetime/scope``.
   ///
   /// If something cannot be made, everything else is still made. A factory that failed because something had not been
   /// made yet is called again when that has been made. Apart from that, a factory that has failed is not called again:
@@ -76,12 +76,10 @@ extension UDIContext {
 }
 
 /// The errors that were thrown while a context was warmed up. Everything else has been made.
-public struct UDIWarmUpError: Error, Sendable {
+public struct UDIWarmUpError: Error, Sendable, CustomStringConvertible {
   /// The failures. There is at least one.
   public let failures: [UDIFailure]
-}
 
-extension UDIWarmUpError: CustomStringConvertible {
   /// The number of failures, and each error once, with all dependencies that could not be made because of it.
   public var description: String { UDIFailure.describe(failures, "could not be made") }
 }

@@ -20,7 +20,7 @@
 /// context.register((any Cart).self, lifetime: .session) { Basket() }
 /// context.reset(.session)    // the next link makes another basket
 /// ```
-public struct UDILifetime: Sendable {
+public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   /// How the library implements a lifetime.
   package enum Sharing: UInt8, Sendable { case unique, graph, weak, strong, custom, scope }
 
@@ -145,9 +145,7 @@ public struct UDILifetime: Sendable {
   public static func scope(_ kind: String) -> UDILifetime {
     UDILifetime(Kind("scope(\(quoted([kind])))", .scope, scopeKind: kind))
   }
-}
 
-extension UDILifetime: Hashable {
   /// Returns whether both have the same name. A lifetime of your own never equals a built-in one.
   public static func == (left: UDILifetime, right: UDILifetime) -> Bool {
     left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
@@ -158,9 +156,7 @@ extension UDILifetime: Hashable {
     hasher.combine(kind.isBuiltIn)
     hasher.combine(name)
   }
-}
 
-extension UDILifetime: CustomStringConvertible {
   /// The name.
   public var description: String { name }
 }

@@ -30,9 +30,7 @@ extension UDIRegistration where Dependency: Sendable {
   public func onClose(
     fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ close: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
-  ) -> UDIRegistration {
-    closing(Closer.body(close), at: UDICallSite(fileID, line))
-  }
+  ) -> UDIRegistration { closing(Closer.body(close), at: UDICallSite(fileID, line)) }
 }
 
 extension UDIRegistration {

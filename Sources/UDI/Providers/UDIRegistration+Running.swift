@@ -33,9 +33,7 @@ extension UDIRegistration where Dependency: Sendable {
   public func running(
     mayEnd: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ operation: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
-  ) -> UDIRegistration {
-    run(Closer.body(operation), mayEnd, at: UDICallSite(fileID, line))
-  }
+  ) -> UDIRegistration { run(Closer.body(operation), mayEnd, at: UDICallSite(fileID, line)) }
 }
 
 extension UDIRegistration {

@@ -2,7 +2,7 @@
 ///
 /// `register` and `provide` return one, and ``UDIContext/registrations(of:search:)`` lists them. A registration keeps
 /// neither an instance nor a context alive.
-public struct UDIRegistration<Dependency>: Sendable {
+public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
   let entry: Entry
   /// Where the caller that got this registration may use the dependency: anywhere if the compiler knew that
   /// `Dependency` is `Sendable`, and on the main actor only if it did not. Even in the first case, the dependency might
@@ -31,9 +31,7 @@ public struct UDIRegistration<Dependency>: Sendable {
   /// The context for which the dependency is looked up: the one that has listed the registration, as `linkAll` would
   /// find it from there, or else the one that contains the registration.
   private var asker: UDIContext? { context.map { lister?.object as? UDIContext ?? $0 } }
-}
 
-extension UDIRegistration: CustomStringConvertible {
   /// The key, the kind and the place of the registration:
   /// `provider (context) of Shop.Store, registered at Shop/Wiring.swift:12`.
   public var description: String {
@@ -41,11 +39,9 @@ extension UDIRegistration: CustomStringConvertible {
     guard let lifetime else { return "binding of \(key), bound at \(place)" }
     return "provider (\(lifetime)) of \(key), registered at \(place)"
   }
-}
 
-// MARK: - Taking back
+  // MARK: - Taking back
 
-extension UDIRegistration {
   /// Takes the registration back, and releases the instances that its provider keeps. If another registration has
   /// replaced this one, the other one stays.
   ///
@@ -164,9 +160,7 @@ extension UDIContext {
   /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
   public func registrations<Dependency: Sendable>(
     of type: Dependency.Type, search: UDISearch? = nil
-  ) -> [UDIRegistration<Dependency>] {
-    registrations(of: type, search, .anywhere)
-  }
+  ) -> [UDIRegistration<Dependency>] { registrations(of: type, search, .anywhere) }
 
   /// Lists the registrations under a type that is not `Sendable`. This form does the same as the one for `Sendable`
   /// types and, like that one, can be called from anywhere.
@@ -179,9 +173,7 @@ extension UDIContext {
   /// - Complexity: The same as ``UDILinking/linkAll(_:search:fileID:line:)``.
   public func registrations<Dependency>(
     of type: Dependency.Type, search: UDISearch? = nil
-  ) -> [UDIRegistration<Dependency>] {
-    registrations(of: type, search, .mainActor)
-  }
+  ) -> [UDIRegistration<Dependency>] { registrations(of: type, search, .mainActor) }
 
   private func registrations<Dependency>(
     of type: Dependency.Type, _ search: UDISearch?, _ reach: UDIReach

@@ -105,8 +105,7 @@
     ///   - name: The dependency's name, if it has one.
     ///   - search: The direction to take; by default the context's.
     public init(named name: UDIName? = nil, search: UDISearch? = nil) {
-      let site = UDICallSite("", 0)
-      property = FollowedProperty(Dependency.self, .mainActor, named: name, search: search, at: site)
+      property = FollowedProperty(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite("", 0))
     }
 
     /// The first dependency in search order, which may be made by this read; nil if there is none.

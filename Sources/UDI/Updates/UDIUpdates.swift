@@ -35,14 +35,12 @@ public typealias UDIUpdates<Dependency: Sendable> = UDIResults<Dependency?>
 /// consumers receive it.
 ///
 /// Any number of consumers can iterate over the sequence independently. A sequence without consumers costs nothing.
-public struct UDIResults<Element: Sendable>: Sendable {
+public struct UDIResults<Element: Sendable>: AsyncSequence, Sendable {
   /// Begins to watch on behalf of one consumer.
   let watch: @Sendable () -> Consumer
   /// Makes an element of what a lookup has found.
   let element: @Sendable ([Watcher.Found]) -> Element
-}
 
-extension UDIResults: AsyncSequence {
   /// Waits for changes on behalf of one consumer.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let consumer: Consumer

@@ -200,7 +200,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 
 // MARK: - Iterating and making
 
-extension WeakValueDictionary: Sequence {
+extension WeakValueDictionary: Sequence, ExpressibleByDictionaryLiteral, CustomStringConvertible {
   /// Iterates over the live pairs, in no particular order. The caller holds each returned value strongly.
   public struct Iterator: IteratorProtocol {
     fileprivate let dictionary: WeakValueDictionary
@@ -231,18 +231,14 @@ extension WeakValueDictionary: Sequence {
   ///
   /// - Complexity: O(entries).
   public var values: [Value] { map(\.value) }
-}
 
-extension WeakValueDictionary: ExpressibleByDictionaryLiteral {
   /// Makes a dictionary from a literal. If a key occurs more than once, the last value wins.
   ///
   /// - Parameter elements: The keys and values. The dictionary does not keep the values alive.
   public init(dictionaryLiteral elements: (Key, Value)...) {
     for (key, value) in elements { updateValue(value, forKey: key) }
   }
-}
 
-extension WeakValueDictionary: CustomStringConvertible {
   /// The live pairs in the format of a dictionary, in no particular order: `["ann": Game.Player]`, or `[:]` if there
   /// are none.
   ///

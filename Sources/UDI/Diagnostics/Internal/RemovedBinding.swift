@@ -72,8 +72,7 @@ extension UDIRecording {
     // it under the same lock, but only to save this call.)
     guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
-    let endedBy = object == nil ? nil : end
-    let entry = UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: endedBy)
+    let entry = UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: object == nil ? nil : end)
     if unsafe records.count == capacity { unsafe records.removeFirst() }
     unsafe records.append(RemovedBinding(entry, of: binding, in: node, object))
     node.treeLocked.ensureExtras().hasRemovedBindings = true

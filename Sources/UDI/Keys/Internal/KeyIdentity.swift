@@ -5,7 +5,7 @@
 /// (`TypeToken.keyID(named:)`).
 ///
 /// An entry holds its key.
-package class KeyIdentity: @unchecked Sendable {
+package class KeyIdentity: CustomStringConvertible, @unchecked Sendable {
   // Unchecked: every instance is a `TypeIdentity`, a `NamedKey` or a `ScopeKey`, which say why they may be shared.
 
   /// Set in the id of every key with a name. Keys with this bit are `NamedKey`s.
@@ -31,6 +31,8 @@ package class KeyIdentity: @unchecked Sendable {
   var typeReference: Unretained<TypeIdentity> { unsafe Unretained(unsafeDowncast(self, to: TypeIdentity.self)) }
 
   package var name: UDIName? { nil }
+
+  @inline(never) package final var description: String { describeKey(type.text, name?.description) }
 }
 
 /// The key under which scopes keep the instances of one provider, in the tables of their providers (`ScopeKeeper`). No
@@ -52,8 +54,4 @@ final class ScopeKey: KeyIdentity, @unchecked Sendable {
   }
 
   static func id(_ number: UInt) -> UInt64 { UInt64(number) | scopeBit }
-}
-
-extension KeyIdentity: CustomStringConvertible {
-  @inline(never) package var description: String { describeKey(type.text, name?.description) }
 }

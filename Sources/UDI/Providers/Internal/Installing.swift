@@ -109,11 +109,8 @@ extension Node {
   var defaultLifetime: UDILifetime? {
     get { installedHere?.defaultLifetime ?? treeLocked.extras?.defaultLifetime }
     nonmutating set {
-      if let module = installedHere {
-        module.defaultLifetime = newValue
-      } else {
-        treeLocked.ensureExtras().defaultLifetime = newValue
-      }
+      guard let module = installedHere else { return treeLocked.ensureExtras().defaultLifetime = newValue }
+      module.defaultLifetime = newValue
     }
   }
 

@@ -18,9 +18,7 @@ final class Availability: @unchecked Sendable {
   /// Makes the body of the operation from what was found. Returns nil if something is no longer alive.
   private let makeBody: @Sendable ([Found?]) -> Body?
 
-  init(
-    _ context: UDIContext, _ requests: [LookupRequest], _ makeBody: @escaping @Sendable ([Found?]) -> Body?
-  ) {
+  init(_ context: UDIContext, _ requests: [LookupRequest], _ makeBody: @escaping @Sendable ([Found?]) -> Body?) {
     (self.context, self.requests, self.makeBody) = (context, requests, makeBody)
     found = Array(repeating: nil, count: requests.count)
   }

@@ -66,11 +66,9 @@ class Lookout: @unchecked Sendable {
     return kind != .ignored
       && (kind > .died || found.first.mayBeMissed || found.others?.contains(where: \.mayBeMissed) == true)
   }
-}
 
-// MARK: - What it finds. Called under the tree lock
+  // MARK: - What it finds. Called under the tree lock
 
-extension Lookout {
   /// Notes what the lookup finds when the look has ended.
   ///
   /// - Parameter made: The ids of the providers that have made in the look what they keep weakly; nil if the look was

@@ -14,14 +14,10 @@ extension Watcher {
   static var areLooking: Bool { looks.load(ordering: .relaxed) != 0 }
 
   /// The watcher whose needs lookups on this thread are, because a factory makes them in a look; nil if none does.
-  static var ofNeeds: Watcher? {
-    areLooking ? Resolution.present?.read(\.watcherOfNeeds)?.object : nil
-  }
+  static var ofNeeds: Watcher? { areLooking ? Resolution.present?.read(\.watcherOfNeeds)?.object : nil }
 
   /// The watcher whose look this thread performs, in a factory or not; nil if it performs none.
-  static var present: Watcher? {
-    areLooking ? Resolution.present?.read { unsafe $0.watcher?.object } : nil
-  }
+  static var present: Watcher? { areLooking ? Resolution.present?.read { unsafe $0.watcher?.object } : nil }
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
   /// and the entries that are added are marked; see `ChangeKind`. Do not call this under a lock.
@@ -67,9 +63,7 @@ extension Watcher {
   }
 
   /// Begins a new look. Do not call this under a lock.
-  func beginLook() {
-    Tree.change { _ in (needs.count, madeWeakly, isPending, isOutOfDate) = (0, [], true, true) }
-  }
+  func beginLook() { Tree.change { _ in (needs.count, madeWeakly, isPending, isOutOfDate) = (0, [], true, true) } }
 
   /// How many needs have been noted so far. Do not read this under a lock.
   var notedNeeds: Int { Tree.change { _ in needs.count } }
@@ -124,9 +118,7 @@ extension Watcher {
   private func place(of id: UInt64, _ direction: UDISearch, from node: Node) -> Int? {
     let next = needs.next
     if next < needs.all.count && needs.all[next].isLookup(of: id, direction, from: node) { return next }
-    for index in needs.all.indices where needs.all[index].isLookup(of: id, direction, from: node) {
-      return index
-    }
+    for index in needs.all.indices where needs.all[index].isLookup(of: id, direction, from: node) { return index }
     return nil
   }
 

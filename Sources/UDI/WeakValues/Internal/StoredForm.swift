@@ -121,7 +121,7 @@ extension StoredForm {
 ///
 /// Entries are objects, so that an index can point at them. The two properties are constants, so copies of a dictionary
 /// can share entries, and any thread may read them.
-package class WeakEntry: @unchecked Sendable {
+package class WeakEntry: CustomReflectable, @unchecked Sendable {
   // Unchecked: the object need not be `Sendable`. Code that returns the object makes sure that the caller may use it:
   // contexts by the isolation of their verbs, and `WeakValueDictionary` by being `Sendable` only if its values are.
   weak let object: AnyObject?
@@ -142,9 +142,7 @@ package class WeakEntry: @unchecked Sendable {
     unsafe withUnsafeMutablePointer(to: &value) { unsafe form.write(object, to: UnsafeMutableRawPointer($0)) }
     return value
   }
-}
 
-extension WeakEntry: CustomReflectable {
   /// An empty mirror, because a mirror can be made on any thread, and the object may belong to the main actor.
   package final var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }

@@ -14,7 +14,5 @@ package final class LateCall {
   ///   - message: Makes the message, when the report is made.
   static func report(
     _ kind: UDIMisuse.Kind, at site: UDICallSite, to reporter: UDIReporter? = nil, _ message: @escaping () -> String
-  ) -> LateCall {
-    LateCall { (UDIReporter.ofTask ?? reporter ?? .process).report(kind, message(), at: site) }
-  }
+  ) -> LateCall { LateCall { (UDIReporter.ofTask ?? reporter ?? .process).report(kind, message(), at: site) } }
 }

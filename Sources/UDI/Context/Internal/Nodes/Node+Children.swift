@@ -49,11 +49,8 @@ extension Node {
     if isNew { child.shared.parent = self } else { child.lock.withLockInlined { child.shared.parent = self } }
     child.treeLocked.hasLostParent = false
     link(child)
-    if let old {
-      child.announce(to: old, from: oldSequence, to: nil)
-    } else {
-      child.treeLocked.heldContext = childContext
-    }
+    guard let old else { return child.treeLocked.heldContext = childContext }
+    child.announce(to: old, from: oldSequence, to: nil)
   }
 
   /// Makes a child inert if this node is inert.
@@ -115,8 +112,7 @@ extension Node {
     let (previous, next) = (child.treeLocked.previousSibling, child.treeLocked.nextSibling)
     if let previous = previous { previous.treeLocked.nextSibling = next } else { treeLocked.firstChild = next }
     if let next = next { next.treeLocked.previousSibling = previous } else { treeLocked.lastChild = previous }
-    child.treeLocked.previousSibling = nil
-    child.treeLocked.nextSibling = nil
+    (child.treeLocked.previousSibling, child.treeLocked.nextSibling) = (nil, nil)
     if !treeLocked.childrenByTag.isEmpty { treeLocked.childrenByTag.remove(child.tag) }
   }
 

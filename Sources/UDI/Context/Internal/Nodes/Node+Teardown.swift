@@ -12,11 +12,9 @@ extension Node {
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
       // What is still under way must not be the last to hold the extras, with what they have of the user: it would
       // release them under the lock.
-      if let extras = treeLocked.extras {
-        for activity in extras.activities {
-          garbage.add(activity)
-          activity.leaveContext()
-        }
+      for activity in treeLocked.extras?.activities ?? [] {
+        garbage.add(activity)
+        activity.leaveContext()
       }
       let children = empty(into: &bindings, &providers, goingOnAt: nil, isGone: true, &garbage)
       if children.isEmpty { return nil }

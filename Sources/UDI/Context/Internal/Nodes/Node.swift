@@ -10,7 +10,7 @@
 /// holds the lock that guards a reference to a node can therefore use the node until it releases the lock. All code
 /// follows this rule, which the compiler cannot check, so the type is marked safe.
 @safe
-package struct Node: Hashable, @unchecked Sendable {
+package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
   // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
 
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
@@ -142,16 +142,12 @@ package struct Node: Hashable, @unchecked Sendable {
 
   package static func == (left: Node, right: Node) -> Bool { unsafe left.base == right.base }
   package func hash(into hasher: inout Hasher) { unsafe hasher.combine(base) }
-}
 
-extension Node: CustomReflectable {
   /// An empty mirror, because the default one would treat the memory as an object.
   package var customMirror: Mirror { Mirror(self, children: []) }
-}
 
-// MARK: - The parts
+  // MARK: - The parts
 
-extension Node {
   package var tag: String { unsafe tagMemory.pointee }
 
   @inline(__always)

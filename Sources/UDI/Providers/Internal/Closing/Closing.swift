@@ -96,9 +96,7 @@ final class Closing: Activity, @unchecked Sendable {
   }
 
   /// What an error says of a context that was not waited for until its end.
-  var late: UDIFailure {
-    UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime)
-  }
+  var late: UDIFailure { UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime) }
 
   /// Leaves behind what the run waits for here or below when a limit is over, and has it wait for a tenth of the limit
   /// from then on.
@@ -106,9 +104,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// - Parameter number: The number of the caller, who stops waiting if the run is busy elsewhere.
   func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
     // If a closer is left behind, the run goes on with the task-local values of this task.
-    let timer = Task { [self] in
-      if await limit.wait() { leaveBehind(limit.tenth, leaving: number) }
-    }
+    let timer = Task { [self] in if await limit.wait() { leaveBehind(limit.tenth, leaving: number) } }
     let isOver = Tree.change { _ in
       if !hasEnded { timers.append(timer) }
       return hasEnded
@@ -163,10 +159,9 @@ final class Closing: Activity, @unchecked Sendable {
     var timers: [Task<Void, Never>] = []
     Tree.change { _ in
       for context in all {
-        guard let extras = context.withNode({ $0.treeLocked.extras }), let part = extras.closing.take() else {
-          continue
-        }
-        extras.hasCalledCloser = part.hasCalledCloser
+        let extras = context.withNode { $0.treeLocked.extras }
+        guard let part = extras?.closing.take() else { continue }
+        extras?.hasCalledCloser = part.hasCalledCloser
         if part.takers > 0 { part.failures = run.takeFailures(of: part) }
         // Neither is released under the lock: the caller holds the context, and the run holds its parts.
         part.context = nil

@@ -75,8 +75,7 @@ final class Operation: Activity, @unchecked Sendable {
         garbage.add(provider)
       }
       if !isClosing, let failure, let node, node.tell(failure, &garbage) { self.failure = nil }
-      provider = nil
-      task = nil
+      (provider, task) = (nil, nil)
       leaveContext()
       wake()
       return isClosing ? nil : failure

@@ -183,11 +183,7 @@ class Activity: @unchecked Sendable {
   /// Does the same as `wait`, but calls `abandon` if the task is cancelled.
   @discardableResult @inline(never)
   nonisolated(nonsending) final func waitUnlessCancelled(_ number: UInt64) async -> Bool {
-    await withTaskCancellationHandler {
-      await wait(number)
-    } onCancel: {
-      abandon(number)
-    }
+    await withTaskCancellationHandler(operation: { await wait(number) }, onCancel: { abandon(number) })
   }
 
   /// Removes a waiter whose task has been cancelled.

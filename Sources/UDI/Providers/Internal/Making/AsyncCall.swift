@@ -68,9 +68,7 @@ final class AsyncCall: @unchecked Sendable {
     (self.provider, self.arguments) = (provider, arguments)
     // Arguments that cannot be compared count as different.
     if activity == nil, let provider, arguments != nil || provider.wanted == nil { try rejectCycle(provider) }
-    if depth > Self.depthLimit {
-      throw ProviderFailure.explained(.tooDeep(depth: Self.depthLimit, stackSize: nil))
-    }
+    if depth > Self.depthLimit { throw ProviderFailure.explained(.tooDeep(depth: Self.depthLimit, stackSize: nil)) }
   }
 
   /// Throws `CancellationError` if the current task is cancelled, or is part of an operation whose context is being

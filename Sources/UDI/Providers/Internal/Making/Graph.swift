@@ -27,7 +27,7 @@ final class Graph: @unchecked Sendable {
     guard unsafe belongsToMainActor, !MainActorCheck.isOnMainActor else { return }
     let carrier = Graph()
     unsafe swap(&carrier.shared, &shared)
-    releaseOnMainActor(carrier)
+    releaseOnMainActor(consume carrier)
   }
 
   // MARK: - For one thread at a time

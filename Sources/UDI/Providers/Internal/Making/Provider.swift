@@ -236,11 +236,9 @@ package class Provider: Entry, @unchecked Sendable {
   package final var scopeKind: String? { unsafe uncheckedLifetime?.scopeKind }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
-}
 
-// MARK: - What a registration has beside its factory
+  // MARK: - What a registration has beside its factory
 
-extension Provider {
   /// What `onCreate` was given, without its types and its isolation, and where it may be called.
   typealias Completion = (isolation: Isolation, function: ActorOwned<(UDIContext, Instance) -> Void>)
 

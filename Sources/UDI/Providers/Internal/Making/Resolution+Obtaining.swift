@@ -4,9 +4,7 @@ extension Resolution {
   ///
   /// `parameters` are what has been obtained for the provider's initialiser, until it takes them; nil for a closure.
   /// `base` is how many frames there were before.
-  typealias ObtainedCall = (
-    demand: Demand, provider: Unretained<Provider>, parameters: [OwnedInstance?]?, base: Int
-  )
+  typealias ObtainedCall = (demand: Demand, provider: Unretained<Provider>, parameters: [OwnedInstance?]?, base: Int)
 
   /// Runs a factory for `obtain`.
   ///

@@ -90,9 +90,7 @@ final class Resolution {
   @exclusivity(unchecked) private var framesBeforeLook = 0
 
   /// The watcher whose needs are the lookups on this thread, because a factory makes them in a look; nil if none does.
-  var watcherOfNeeds: Unretained<Watcher>? {
-    unsafe frames.count > framesBeforeLook && !isTelling ? watcher : nil
-  }
+  var watcherOfNeeds: Unretained<Watcher>? { unsafe frames.count > framesBeforeLook && !isTelling ? watcher : nil }
 
   /// The user's closures that are told what happens.
   enum Listener: UInt8 { case reporter = 1, observer }

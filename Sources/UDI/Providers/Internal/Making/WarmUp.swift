@@ -10,9 +10,9 @@ final class WarmUp: @unchecked Sendable {
   /// contexts are held, so that no other context gets the address of one of them.
   private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
 
-  /// Makes one group after the other. In a group, closures of synchronous factories are called in turn, without a
-  /// task of their own, and everything else is made side by side. Then tries again what has failed for want of something that
-  /// has been made meanwhile.
+  /// Makes one group after the other. In a group, closures of synchronous factories are called in turn, without a task
+  /// of their own, and everything else is made side by side. Then tries again what has failed for want of something
+  /// that has been made meanwhile.
   func make(_ groups: [[Item]]) async -> [UDIFailure] {
     let items = Array(groups.joined())
     // The error of each item; nil if it has been made.
