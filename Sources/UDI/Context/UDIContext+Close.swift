@@ -177,24 +177,3 @@ extension UDIContext {
     return isClosed
   }
 }
-
-extension Node {
-  /// Whether the context is closed or being closed. Call this under the tree lock.
-  package var isEnding: Bool { treeLocked.state.isEnding }
-
-  /// Whether closing the context would close something, or wait for something. Call this under the tree lock.
-  package var hasOpenEnds: Bool {
-    var isOpen = treeLocked.extras?.activities.isEmpty == false
-    treeLocked.providers.forEach {
-      isOpen = isOpen || $0.provider.closer?.unclosed.isEmpty == false || !$0.provider.isAtRest
-    }
-    return isOpen
-  }
-}
-
-extension Provider {
-  /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
-  final var isAtRest: Bool {
-    unsafe creation == nil && extras?.preparation == nil && caches?.all.allSatisfy(\.isAtRest) != false
-  }
-}

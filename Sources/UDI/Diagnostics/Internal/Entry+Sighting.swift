@@ -42,8 +42,4 @@ extension Node {
     let overrides: [Entry] = treeLocked.extras?.overrides.compactMap(\.shown) ?? []
     return overrides + bindings.inOrder { UInt64($0.serial) } + allProviders
   }
-
-  /// The providers of this context, in the order of registration. Call this under the tree lock.
-  @inline(never)
-  var allProviders: [Provider] { treeLocked.providers.map { $0.provider }.inOrder { UInt64($0.serial) } }
 }

@@ -85,6 +85,10 @@ extension Node {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
   }
 
+  /// The providers of this context, in the order of registration.
+  @inline(never)
+  var allProviders: [Provider] { treeLocked.providers.map { $0.provider }.inOrder { UInt64($0.serial) } }
+
   /// Makes the slot for the given key refer to the provider, or to the entry for the instance that it keeps; if there
   /// is no provider, the slot no longer refers to anything in this context. A binding takes precedence: if there is
   /// one, nothing changes. So does an override: see `setEntry`.

@@ -197,6 +197,12 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
   /// The parent, if lookups from there see this node; nil for scopes. Changes are passed up along this path.
   var parentThatSeesThis: Node? { treeLocked.isScope || treeLocked.hasLostParent ? nil : shared.parent }
 
+  /// Whether the context is closed or being closed.
+  package var isEnding: Bool { treeLocked.state.isEnding }
+
+  /// The kind of a scope; nil if this is none.
+  package var scopeKind: String? { treeLocked.isScope ? treeLocked.extras?.scopeKind ?? tag : nil }
+
   /// The direction of lookups that do not name one.
   package var search: UDISearch { shared.search }
 

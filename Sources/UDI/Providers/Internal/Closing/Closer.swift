@@ -73,6 +73,11 @@ extension Provider {
     unsafe (node.treeLocked.hasClosers, Tree.hasClosers) = (true, Tree.hasClosers || hasCloser)
   }
 
+  /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
+  final var isAtRest: Bool {
+    unsafe creation == nil && extras?.preparation == nil && caches?.all.allSatisfy(\.isAtRest) != false
+  }
+
   /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.
   // Not inlined, so that keeping an instance stays short ("scoped" in `Benchmarks/instructions`).
   @inline(never)

@@ -106,6 +106,15 @@ extension Node {
     return isTold
   }
 
+  /// Whether closing the context would close something, or wait for something. Call this under the tree lock.
+  package var hasOpenEnds: Bool {
+    var isOpen = treeLocked.extras?.activities.isEmpty == false
+    treeLocked.providers.forEach {
+      isOpen = isOpen || $0.provider.closer?.unclosed.isEmpty == false || !$0.provider.isAtRest
+    }
+    return isOpen
+  }
+
   /// A failure of an operation in this context, or in one below, that nobody has been told; nil if there is none.
   func takeFailure() -> UDIFailure? {
     for (node, _) in BreadthFirst(self) where node.treeLocked.hasClosers {

@@ -202,6 +202,17 @@ extension InstanceKeeper {
 // MARK: - The instances that a provider keeps: by itself, or in its caches
 
 extension Provider {
+  /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
+  /// context. Do not call this under a lock.
+  ///
+  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the
+  ///   scope is closed, or is being closed and has made nothing with this provider, or if a closed scope of the kind
+  ///   was further in.
+  @inline(never)
+  final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
+    sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
+  }
+
   /// What keeps the instance for the given arguments. Do not call this under a lock.
   // Consuming, because the result refers to the provider.
   final consuming func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
@@ -217,33 +228,5 @@ extension Provider {
     let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)
     if isNew { caches.sweep(sparing: cache) }
     return InstanceKeeper(provider: self, cache: cache)
-  }
-
-  /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of
-  /// to the provider, unless they refer to a binding, which takes precedence.
-  final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
-    if let shown { garbage.add(shown) }
-    adopt(entry)
-    // What an alias shows has been made when its target's instance was.
-    if maker !== self, let made = maker.shown { entry.comesFromLook = made.comesFromLook }
-    shown = entry
-    guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
-    node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
-  }
-
-  /// Forgets the entry for the instance that the provider keeps by itself, together with those of its aliases: slots
-  /// refer to the provider again. Does nothing if the provider does not show this entry.
-  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
-    guard let entry, entry === shown else { return }
-    shown = nil
-    for alias in aliases { alias.forget(alias.shown, &garbage) }
-    // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
-    // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
-    let isDead = entry.owned == nil && entry.liveObject(&garbage) == nil
-    let death = entry.comesFromLook ? ChangeKind.diedOfLook : .died
-    node?.showProvided(key, notifying: isAsynchronous ? .answer : isDead ? death : .ignored)
-    entry.node = nil
-    garbage.add(entry)
-    leaveIfIdle(&garbage)
   }
 }

@@ -35,24 +35,8 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
 }
 
 extension Provider {
-  /// The provider whose factory makes the instances that this one keeps or serves.
-  package final var maker: Provider { (self as? Alias)?.target ?? (self as? ScopeKeeper)?.provider ?? self }
-
-  /// Whether an asynchronous factory makes the instances.
-  package final var isAsynchronous: Bool { maker is AsyncFactory }
-
-  /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
-  /// context. Do not call this under a lock.
-  ///
-  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the
-  ///   scope is closed, or is being closed and has made nothing with this provider, or if a closed scope of the kind
-  ///   was further in.
-  @inline(never)
-  final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
-    sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
-  }
-
-  private final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
+  /// What keeps the instances for the nearest scope around a context. Do not call this under a lock.
+  final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
     try context.change { node, garbage in
       let (owner, obstacle) = owner(around: node)
       // Contexts might move to another scope.
@@ -91,9 +75,6 @@ extension Provider {
 
 /// Scopes. Used under the tree lock.
 extension Node {
-  /// The kind of a scope; nil if this is none.
-  package var scopeKind: String? { treeLocked.isScope ? treeLocked.extras?.scopeKind ?? tag : nil }
-
   /// What keeps the instances of a provider for this scope; nil if the scope has made none.
   func keeper(of provider: Provider) -> ScopeKeeper? {
     // The cast is safe, because only these keepers are in the table under such keys.

@@ -37,7 +37,7 @@ package class Provider: Entry, @unchecked Sendable {
   @safe @exclusivity(unchecked) private(set) final var extras: Extras?
   /// Whether the factory may run only on one actor. The answer is stored, so that a link that makes something need not
   /// access the actor. `onCreate` may change it.
-  private let hasActor: Atomic<Bool>
+  let hasActor: Atomic<Bool>
   /// Whether the provider has a closer. Read this under the tree lock.
   @safe @exclusivity(unchecked) private(set) final var hasCloser = false
   /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
@@ -48,7 +48,7 @@ package class Provider: Entry, @unchecked Sendable {
   private let hasOperation = Atomic<Bool>(false)
   /// Whether there is a completion. What a provider keeps is completed by whoever keeps it, or by `onCreate`: this is
   /// set, and then read, under the tree lock. For all other instances, it is read without a lock.
-  private let completesInstances = Atomic<Bool>(false)
+  let completesInstances = Atomic<Bool>(false)
   final var hasCompletion: Bool { completesInstances.load(ordering: .relaxed) }
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
   /// replace it without a report.
@@ -156,6 +156,12 @@ package class Provider: Entry, @unchecked Sendable {
   /// What `helpers` has for this provider: its id or, for that of an override, which has none, its address.
   package final var helpID: UInt { id == 0 ? Unretained(self).address : id }
 
+  /// The provider whose factory makes the instances that this one keeps or serves.
+  package final var maker: Provider { (self as? Alias)?.target ?? (self as? ScopeKeeper)?.provider ?? self }
+
+  /// Whether an asynchronous factory makes the instances.
+  package final var isAsynchronous: Bool { maker is AsyncFactory }
+
   override final var metadata: (any Sendable)? { Tree.change { _ in extras?.metadata } }
   /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
   final var replaces: Bool? { fixedExtras?.replaces }
@@ -237,68 +243,6 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
 
-  // MARK: - What a registration has beside its factory
-
-  /// What `onCreate` was given, without its types and its isolation, and where it may be called.
-  typealias Completion = (isolation: Isolation, function: ActorOwned<(UDIContext, Instance) -> Void>)
-
-  /// Calls the completion for an instance that was made for the given context. If it belongs to an actor, and this code
-  /// does not run there, because the instance was made before `onCreate` was called, a task calls it on that actor. Do
-  /// not call this under a lock.
-  final func complete(_ instance: Instance, for context: UDIContext) {
-    guard let (isolation, function) = Tree.change({ _ in extras?.completion }) else { return }
-    if isolation.isHere { return function.value(context, instance) }
-    let owned = OwnedInstance(instance, reach)
-    Task { await complete(owned.value, for: context, on: isolation.actor) }
-  }
-
-  /// Does the same on the completion's actor.
-  final func complete(_ instance: Instance, for context: UDIContext, on actor: isolated (any Actor)?) {
-    Tree.change { _ in extras?.completion }?.function.value(context, instance)
-  }
-
-  /// The actor that the completion belongs to; nil if it belongs to none. Do not read this under the tree lock.
-  final var completionActor: (any Actor)? { Tree.change { _ in extras?.completion }?.isolation.actor }
-
-  /// Sets the completion, and calls it for what is kept already: by this provider, or for scopes.
-  final func setCompletion(_ completion: Completion, at site: UDICallSite) {
-    let kept = Tree.change { garbage -> [(instance: Instance, context: UDIContext)] in
-      guard let keepers = openKeepers("onCreate", &garbage) else { return [] }
-      let extras = ensureExtras()
-      if extras.completion != nil { fatalError("\(site.fileID):\(site.line): `onCreate` was called twice.") }
-      extras.completion = completion
-      if completion.isolation.actor != nil, !isAsynchronous, !isOfProvided { hasActor.store(true, ordering: .relaxed) }
-      completesInstances.store(true, ordering: .relaxed)
-      return keepers.flatMap { keeper in
-        keeper.allKept.compactMap { instance in
-          // It might be held weakly.
-          garbage.add(instance.object, reach)
-          return keeper.node?.context.map { (instance, $0) }
-        }
-      }
-    }
-    for (instance, context) in kept {
-      Resolution.current.object.atEnd(completes: true, instance, nil, of: self, in: nil, for: context, with: nil)
-    }
-  }
-
-  /// All instances that the provider keeps, apart from those in a user's storage. Called under the tree lock.
-  final var allKept: [Instance] { ([kept] + (caches?.all ?? []).map(\.kept?.instance)).compactMap(\.self) }
-
-  /// This provider, and what keeps its instances for scopes. Nil if the provider is in no context, or if the context is
-  /// being closed, which is reported. Called under the tree lock.
-  ///
-  /// - Complexity: O(1); under the lifetime `.scope`, O(contexts in the tree), if a scope has asked for an instance.
-  final func openKeepers(_ verb: String, _ garbage: inout Garbage) -> [Provider]? {
-    guard let node, !node.treeLocked.state.isEnding else {
-      node?.refuse(self, verb, &garbage)
-      return nil
-    }
-    if extras?.scopeKey == nil { return [self] }
-    let others: [Provider] = BreadthFirst(node.root).compactMap { $0.node.isEnding ? nil : $0.node.keeper(of: self) }
-    return [self] + others
-  }
-
   // MARK: - In a context. Under the tree lock, so accesses cannot overlap and are not checked
 
   /// Whether `shown` is set. Unlike reading `shown`, checking this counts no reference.
@@ -355,6 +299,34 @@ package class Provider: Entry, @unchecked Sendable {
 
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
   final var current: Entry { shown ?? self }
+
+  /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of
+  /// to the provider, unless they refer to a binding, which takes precedence.
+  final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
+    if let shown { garbage.add(shown) }
+    adopt(entry)
+    // What an alias shows has been made when its target's instance was.
+    if maker !== self, let made = maker.shown { entry.comesFromLook = made.comesFromLook }
+    shown = entry
+    guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
+    node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
+  }
+
+  /// Forgets the entry for the instance that the provider keeps by itself, together with those of its aliases: slots
+  /// refer to the provider again. Does nothing if the provider does not show this entry.
+  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
+    guard let entry, entry === shown else { return }
+    shown = nil
+    for alias in aliases { alias.forget(alias.shown, &garbage) }
+    // If the provider is synchronous, watchers need not be notified: there is still an answer, because the provider
+    // makes a new instance when it is asked. An asynchronous provider has no answer until `obtain` makes one.
+    let isDead = entry.owned == nil && entry.liveObject(&garbage) == nil
+    let death = entry.comesFromLook ? ChangeKind.diedOfLook : .died
+    node?.showProvided(key, notifying: isAsynchronous ? .answer : isDead ? death : .ignored)
+    entry.node = nil
+    garbage.add(entry)
+    leaveIfIdle(&garbage)
+  }
 
   /// Prepares the provider for the context that it is being registered in: gives it its numbers and, if none was named,
   /// its lifetime.
