@@ -119,9 +119,7 @@ final class OwnContext: Sendable {
   @TaskLocal fileprivate static var inside: OwnContext?
 
   /// Whether another trait of the same test has made the current `AppContext`.
-  static func isThat(of test: Test) -> Bool {
-    inside?.test == test.id && inside?.context == AppContext
-  }
+  static func isThat(of test: Test) -> Bool { inside?.test == test.id && inside?.context == AppContext }
 }
 
 /// Runs an operation in the given `AppContext` or, if none is given, in a new one, which is closed afterwards if

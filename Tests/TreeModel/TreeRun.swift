@@ -347,6 +347,13 @@ package struct TreeRun<Source: RandomNumberGenerator> {
 
   private mutating func differenceOfLookups(afterStep step: Int) -> String? {
     if let complaint { return complaint }
+    #if DEBUG || FUZZING
+      if step % 32 == 0 {
+        for root in contextIDs where contexts[root]!.parent == nil {
+          if let broken = contexts[root]!.brokenInvariant { return broken }
+        }
+      }
+    #endif
     if step % 4_000 == 3_999, let difference = completeDifference() { return difference }
     let context = pick(contextIDs)
     let (key, search) = (Int.random(in: 0..<9, using: &random), pick(UDISearch.allCases))

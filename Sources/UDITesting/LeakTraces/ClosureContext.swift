@@ -121,6 +121,8 @@ struct ClosureContext {
   private static func isThickFunction(_ text: String) -> Bool? {
     // An optional function is stored like a function. If it is nil, it has no context.
     if text.hasSuffix("_Sg") { return isThickFunction(String(text.dropLast(2))) }
+    // A function that runs where its caller runs has a parameter for that, which is marked by two letters more.
+    if text.contains("IL") { return isThickFunction(text.replacing("IL", with: "")) }
     guard text.hasSuffix("_"), let start = text.lastIndex(of: "I") else { return nil }
     var letters = text[text.index(after: start)...].dropLast()
     guard !letters.isEmpty, letters.allSatisfy({ $0.isASCII && $0.isLetter }) else { return nil }

@@ -14,6 +14,18 @@
 /// 5. `state.isSingle` is true if and only if exactly one of this node and the nodes below has an entry for the key.
 ///    That entry is `state.best`.
 ///
+/// For example, with a binding under the key 7 in a context two levels below the root, and another one beside it:
+///
+/// ```
+/// root     slot 7: found ─────────────┐  depth 2, children [a], not single
+///   ├─ a   slot 7: found ─────────────┤  depth 1, children [a1, a2], not single
+///   │  ├─ a1  slot 7: found ──────────┴─► Binding, depth 0, no children, single
+///   │  └─ a2  slot 7: found ────────────► Binding, depth 0, no children, single
+///   └─ b      no slot 7
+/// ```
+///
+/// `Tests/TreeModel/Invariants.swift` checks them.
+///
 /// A lookup downwards takes the nearest level first and, within a level, the branch that was added first. This is also
 /// the order of ranks, which consist of depth and sequence number. Therefore, the first child always leads to the
 /// answer.

@@ -1,6 +1,19 @@
 /// A context's place in the tree, including everything that lookups read. A node is a handle to memory that its context
 /// owns.
 ///
+/// ```
+/// UDIContext ── node ──► ┌─────────────────────────────────────────────┐
+///   ▲                    │ lock                                        │
+///   │                    │ shared      parent, slots, search           │  read by lookups
+///   │                    │ treeLocked  state, bindings, providers,     │  read by changes
+///   │                    │             firstChild … lastChild,         │
+///   │                    │             siblings, extras                │
+///   └────────────────────┼──────────── heldContext, while it has a     │
+///                        │             parent                          │
+///                        │ tag                                         │
+///                        └─────────────────────────────────────────────┘
+/// ```
+///
 /// A node is not an object, because counting references to it would be most of the work of a lookup. Nor can contexts
 /// themselves serve as nodes: a lookup would have to retain and release a context under a lock, and that release could
 /// be the last one.
