@@ -63,7 +63,7 @@ extension UDIEntry.Failure {
   /// How the factory failed: with which arguments, how long ago, and why.
   var phrase: String {
     let ago = age.map { spelled(" \($0.inWords) ago") } ?? ""
-    if hasReturnedNil { return spelled("returned nil\(ago)") }
+    if message == FactoryFailure.nilMessage { return spelled("returned nil\(ago)") }
     let arguments = argumentTypes.isEmpty ? "" : spelled(" with (\(argumentTypes.joined(separator: ", ")))")
     return spelled("failed\(arguments)\(ago): \(oneLine(message))")
   }

@@ -27,8 +27,6 @@ public struct UDIEntry: Sendable, Equatable, Codable {
   public struct Failure: Sendable, Equatable, Codable {
     /// The first 1,000 characters of the error's message. If the factory returned nil, a text that says so.
     public let message: String
-    /// Whether the factory returned nil.
-    let hasReturnedNil: Bool
     /// The types of the arguments that the factory was given besides the context. If it returned nil, the types of the
     /// arguments that it takes.
     public let argumentTypes: [String]
@@ -108,7 +106,7 @@ extension UDIEntry {
 extension UDIEntry.Failure {
   init(_ failure: FactoryFailure) {
     self.init(
-      message: failure.message, hasReturnedNil: failure.cause == .factoryReturnedNil,
-      argumentTypes: typeNames(failure.argumentTypes), age: failure.time.duration(to: .now))
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes),
+      age: failure.time.duration(to: .now))
   }
 }

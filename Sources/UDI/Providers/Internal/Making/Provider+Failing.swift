@@ -22,8 +22,7 @@ final class FactoryFailure: Sendable {
     case ProviderFailure.explained(.notConvertible(let made)):
       message = "the instance that the provider of \(describeType(made)) made does not conform"
       cause = .notConvertible(from: made)
-    case ProviderFailure.returnedNil:
-      (message, cause) = ("it returned nil, and has made nothing since", .factoryReturnedNil)
+    case ProviderFailure.returnedNil: (message, cause) = (Self.nilMessage, .factoryReturnedNil)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
     default:
@@ -33,6 +32,9 @@ final class FactoryFailure: Sendable {
     }
     argumentTypes = arguments?.types ?? []
   }
+
+  /// The message if the factory returned nil. `UDIEntry` recognises a factory that returned nil by this message.
+  static let nilMessage = "it returned nil, and has made nothing since"
 }
 
 extension Provider {
@@ -67,7 +69,7 @@ extension Provider {
       if let failure { unsafe failure.isRepeated = extras?.lastFailure != nil }
       if failure != nil || hasExtras { ensureExtras().lastFailure = failure }
       hasFailure.store(failure != nil, ordering: .relaxed)
-      hasReturnedNil.store(failure?.cause == .factoryReturnedNil, ordering: .relaxed)
+      hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
     }
   }
 
