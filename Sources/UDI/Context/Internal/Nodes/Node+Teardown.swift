@@ -142,7 +142,7 @@ extension Node {
 
   /// Prepares a context that begins to end: from now on, what is dead is not taken for something that the context had,
   /// and lookups need the tree lock.
-  func beginEnd(_ garbage: inout Garbage) {
+  @inline(never) func beginEnd(_ garbage: inout Garbage) {
     var dead: [Binding] = []
     treeLocked.bindings.forEachEntry { if !$0.binding.isThere(&garbage) { dead.append($0.binding) } }
     for binding in dead { binding.withdraw(&garbage) }

@@ -164,7 +164,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Notes that everything has been closed in a context, and ends it if somebody waits for that.
-  private func noteDone(_ part: Closing) {
+  @inline(never) private func noteDone(_ part: Closing) {
     let isAwaited = Tree.change { _ in
       (isEnding, current) = (part.index == 0, max(part.index - 1, 0))
       if part.hasCalledCloser, let outer = part.outer { parts[outer].hasCalledCloser = true }
@@ -174,7 +174,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Takes step 4. The observer is notified before the callers that wait go on.
-  private func end() {
+  @inline(never) private func end() {
     let (first, path) = (Tree.change { _ in parts[0] }, UDIObserver.mayExist ? path : [])
     let all = first.endAll()
     UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: UDIObserver.time - began)) }

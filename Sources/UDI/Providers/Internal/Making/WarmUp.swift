@@ -98,7 +98,7 @@ extension Demand {
   /// Makes the dependency, and returns the error if that fails. The instance is released here.
   ///
   /// - Parameter actor: The main actor, if the dependency might not be `Sendable`.
-  fileprivate func failure(on actor: isolated (any Actor)?) async -> (any Error)? {
+  @inline(never) fileprivate func failure(on actor: isolated (any Actor)?) async -> (any Error)? {
     do {
       _ = try await obtain()
       return nil
