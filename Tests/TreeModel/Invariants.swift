@@ -2,6 +2,7 @@
   @testable import UDI
 
   /// What holds in a tree while no change is under way.
+  ///
   /// The pictures above `Node` and `Slot` show what these functions check.
   extension UDIContext {
     /// The first invariant that does not hold in this context, or in one below it; nil if all of them hold.

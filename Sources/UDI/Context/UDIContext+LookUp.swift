@@ -165,7 +165,9 @@ extension UDIContext {
     }
   }
 
-  /// Writes an instance that has to be cast, made, or taken out of its box. Returns whether there is one.
+  /// Writes an instance that has to be cast, made, or taken out of its box.
+  ///
+  /// - Returns: Whether there is one.
   // A function of its own, because it needs the optional's metadata, which are slow to find.
   @inline(never)
   private func give<Dependency>(

@@ -14,7 +14,7 @@
 /// 5. `state.isSingle` is true if and only if exactly one of this node and the nodes below has an entry for the key.
 ///    That entry is `state.best`.
 ///
-/// For example, with a binding under the key 7 in a context two levels below the root, and another one beside it:
+/// For example, two contexts, two levels below the root, have a binding under the key 7:
 ///
 /// ```
 /// root     slot 7: found ─────────────┐  depth 2, children [a], not single
@@ -24,7 +24,7 @@
 ///   └─ b      no slot 7
 /// ```
 ///
-/// `Tests/TreeModel/Invariants.swift` checks them.
+/// `Tests/TreeModel/Invariants.swift` checks the invariants.
 ///
 /// A lookup downwards takes the nearest level first and, within a level, the branch that was added first. This is also
 /// the order of ranks, which consist of depth and sequence number. Therefore, the first child always leads to the
