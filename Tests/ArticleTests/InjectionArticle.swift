@@ -53,7 +53,7 @@ struct InjectionArticle {
     }
   }
 
-  @MainActor @Test(.timeLimit(.minutes(1))) func followed() async {
+  @MainActor @Test(.timeLimit(.minutes(10))) func followed() async {
     let (context, session) = (UDIContext(tag: "App"), LiveSession())
     let (toolbar, model) = (Toolbar().attached(to: context), TitleModel().attached(to: context))
     #expect(model.title == "Log in")

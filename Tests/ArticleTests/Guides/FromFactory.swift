@@ -236,7 +236,7 @@ struct FromFactory {
     #expect(first != nil && screen.service !== first)
   }
 
-  @MainActor @Test(.timeLimit(.minutes(1))) func injectedObservable() async {
+  @MainActor @Test(.timeLimit(.minutes(10))) func injectedObservable() async {
     @MainActor final class Screen: @MainActor UDIFinalObject {
       let _attachedContext = UDIAttachment()
       @Followed var service: (any Service)?

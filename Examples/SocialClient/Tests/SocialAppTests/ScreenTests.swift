@@ -5,7 +5,7 @@ import UDITesting
 @testable import SocialApp
 
 @MainActor @Suite struct ScreenTests {
-  @Test(.ownAppContext, .timeLimit(.minutes(1))) func windowFollowsTheSession() async throws {
+  @Test(.ownAppContext, .timeLimit(.minutes(10))) func windowFollowsTheSession() async throws {
     compose(AppContext)
     let window = try WindowModel.open(in: AppContext)
     #expect(window.home == nil)

@@ -67,7 +67,7 @@ import UDITesting
     #expect(server.openEnds == .none)
   }
 
-  @Test(.timeLimit(.minutes(1))) @MainActor func observersAreToldWhenASessionComesAndGoes() async throws {
+  @Test(.timeLimit(.minutes(10))) @MainActor func observersAreToldWhenASessionComesAndGoes() async throws {
     compose(AppContext)
     let window = try WindowModel.open(in: AppContext)
     // Each is observed alone, because a change of either would end a wait for both.
@@ -95,7 +95,7 @@ import UDITesting
     #expect(window.title == "Log in" && window.badge.count == 0)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
   @MainActor func sessionEndsWhenItHasExpired(isInBackground: Bool) async throws {
     let server = compose(AppContext)
     let window = try WindowModel.open(in: AppContext)
