@@ -3,9 +3,10 @@ import Testing
 import UDI
 import UDITesting
 
-// The code in the guide for users of Dip. Each row of its table has a test of its own: see `.ci/articles`.
+// The code in the guide for users of Resolver, Dip and Guise. Each row of its table has a test of its own: see
+// `.ci/articles`.
 
-struct FromDip {
+struct FromOthers {
   nonisolated protocol Service: AnyObject, Sendable {}
   nonisolated protocol Logger: AnyObject, Sendable {}
   nonisolated final class LiveService: Service, Logger {
@@ -23,6 +24,17 @@ struct FromDip {
   nonisolated struct Report: Sendable {
     let service: any Service
     let clock: StoppedClock
+  }
+  nonisolated enum Name { case one }
+  struct Panel: Sendable {
+    let service: any Service
+  }
+  struct Services: UDIModule {
+    func register(in context: UDIContext) { context.register((any Service).self) { LiveService() } }
+  }
+  final class Holder: UDIFinalObject {
+    let _attachedContext = UDIAttachment()
+    var service: (any Service)?
   }
   struct Pair: Sendable {
     let first: any Service
@@ -255,5 +267,188 @@ struct FromDip {
     #expect(withReporter(.silent) { context.link(Report.self) } == nil)
     other.register(Report.self, needy)
     #expect(other.link(Report.self) != nil)
+  }
+
+  @Test(.ownAppContext) func defaultLifetimeOfGuise() throws {
+    AppContext.defaultLifetime = .unique
+    AppContext.register((any Service).self) { LiveService() }
+    #expect(try AppContext.require((any Service).self) !== AppContext.require((any Service).self))
+    #expect(try AppContext.makeScope(tag: "scope").defaultLifetime == .unique)
+  }
+
+  @Test func attachedToNothing() {
+    final class Screen: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Required var service: any Service
+    }
+    let service = LiveService()
+    context.provide(service, as: (any Service).self)
+    withAppContext(context) { #expect(Screen().service === service) }
+  }
+
+  @Test(.ownAppContext) func registerAllServices() {
+    #expect(AppContext.link((any Service).self) == nil, "nothing is registered by itself")
+    AppContext.install(Services())
+    #expect(AppContext.link((any Service).self) is LiveService)
+  }
+
+  @Test func registerWithADependency() throws {
+    context.register { context in try Panel(service: context.require()) }
+    #expect(throws: UDILinkError.self) { try context.require(Panel.self) }
+    context.register((any Service).self) { LiveService() }
+    #expect(try context.require(Panel.self).service is LiveService)
+  }
+
+  @Test func optional() {
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func oneForEachScope() throws {
+    context.register((any Service).self, lifetime: .scope) { LiveService() }
+    let (one, two) = try (context.makeScope(tag: "one"), context.makeScope(tag: "two"))
+    let service = try one.require((any Service).self)
+    #expect(try one.require((any Service).self) === service && two.require((any Service).self) !== service)
+    #expect(withReporter(.silent) { context.link((any Service).self) == nil }, "outside all scopes")
+  }
+
+  @Test func registerAgain() throws {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    let service = try context.require((any Service).self)
+    context.register((any Service).self, lifetime: .context, replaces: true) { LiveService() }
+    #expect(try context.require((any Service).self) !== service)
+  }
+
+  @Test func resetALifetime() throws {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    let service = try context.require((any Service).self)
+    context.reset(.context)
+    #expect(try context.require((any Service).self) !== service)
+  }
+
+  @Test func childContainer() throws {
+    context.provide(LiveService(), as: (any Service).self)
+    let child = try context.makeScope(tag: "child")
+    #expect(child.link((any Service).self) === context.link((any Service).self))
+    child.provide(StoppedClock())
+    #expect(context.link(StoppedClock.self) == nil)
+  }
+
+  @Test func registerAnInstance() {
+    let service = LiveService()
+    context.provide(service, as: (any Service).self)
+    #expect(context.link((any Service).self) === service)
+  }
+
+  @Test func registerWeakly() {
+    withExtendedLifetime(LiveService()) { service in
+      context.bind(service, as: (any Service).self)
+      #expect(context.link((any Service).self) === service)
+    }
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func resolveAsynchronously() async throws {
+    context.register((any Service).self, lifetime: .context) { _ in
+      await Task.yield()
+      return LiveService()
+    }
+    #expect(withReporter(.silent) { context.link((any Service).self) == nil })
+    #expect(try await context.obtain((any Service).self) is LiveService)
+  }
+
+  @Test func lazyResolver() {
+    final class Host: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Linked(keeps: .never) var service: (any Service)?
+    }
+    let host = Host().attached(to: context)
+    #expect(host.service == nil)
+    context.register((any Service).self) { LiveService() }
+    #expect(host.service is LiveService)
+  }
+
+  @Test func childThatIsSeenFromAbove() throws {
+    let services = try context.makeChild(tag: "services")
+    services.provide(LiveService(), as: (any Service).self)
+    #expect(context.link((any Service).self) is LiveService)
+    services.removeFromParent()
+    #expect(context.link((any Service).self) == nil)
+  }
+
+  @Test func resolveWithAName() {
+    context.register((any Service).self, named: UDIName(Name.one)) { LiveService() }
+    #expect(context.link((any Service).self) == nil)
+    #expect(context.link((any Service).self, named: UDIName(Name.one)) is LiveService)
+  }
+
+  @Test func resolveWithAParameter() {
+    context.register((any Service).self) { (_, _: Int) in LiveService() }
+    #expect(context.link((any Service).self, with: 5) is LiveService)
+  }
+
+  @Test func key() throws {
+    let key = UDIKey((any Service).self, named: "one")
+    context.provide(LiveService(), as: (any Service).self, named: "one")
+    #expect(try context.require(key) is LiveService)
+  }
+
+  @Test func unregisterAKey() {
+    context.register((any Service).self, named: "one") { LiveService() }
+    context.unregister(UDIKey((any Service).self, named: "one"))
+    #expect(context.link((any Service).self, named: "one") == nil)
+  }
+
+  @Test func resolveSeveral() {
+    context.register((any Service).self) { LiveService() }
+    context.register((any Service).self, named: "one") { LiveService() }
+    #expect(context.linkAll((any Service).self).count == 2)
+  }
+
+  @Test func filter() {
+    context.register((any Service).self, named: "low") { LiveService() }.metadata(1)
+    context.register((any Service).self, named: "high") { LiveService() }.metadata(5)
+    let found = context.registrations(of: (any Service).self).filter { $0.metadata as? Int == 5 }
+    #expect(found.map(\.metadata).map { $0 as? Int } == [5])
+  }
+
+  @Test func madeWhenAskedFor() throws {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    #expect(try context.require((any Service).self) === context.require((any Service).self))
+    let made = Mutex(0)
+    context.register(Int.self, lifetime: .context) {
+      made.withLock {
+        $0 += 1; return $0
+      }
+    }
+    #expect(made.withLock { $0 } == 0, "not before it is asked for")
+    #expect(context.link(Int.self) == 1 && context.link(Int.self) == 1)
+  }
+
+  @Test func notCached() {
+    context.register((any Service).self, lifetime: .context) { LiveService() }
+    let kept = context.link((any Service).self)
+    let other = context.link((any Service).self, fresh: true)
+    #expect(other != nil && other !== kept && context.link((any Service).self) === kept)
+  }
+
+  @MainActor @Test func injectable() {
+    context.rules(for: Holder.self).inject(\.service)
+    context.provide(LiveService(), as: (any Service).self)
+    let holder = Holder()
+    context.inject(into: holder)
+    #expect(holder.service is LiveService)
+  }
+
+  @MainActor @Test func resolveInto() {
+    let holder = Holder()
+    context.rules(for: Holder.self).inject(\.service)
+    let service = LiveService()
+    holder.service = service
+    context.inject(into: holder)
+    #expect(holder.service === service, "a missing dependency leaves its property as it is")
+  }
+
+  @Test func impotentResolver() {
+    #expect(withAppContext(.makeInert()) { AppContext.link((any Service).self) } == nil)
   }
 }
