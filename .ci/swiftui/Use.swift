@@ -33,7 +33,7 @@ enum Article {
     ShopView().contextScope("Shop") { context in context.provide(Cart()) }
   }
 
-  /// The code in the article "Recipes".
+  /// The code in the article "Recipes: plug-ins and more".
   @MainActor static func preview() -> some View {
     CartView().contextScope("Preview") { context in context.provide(Cart()) }
   }

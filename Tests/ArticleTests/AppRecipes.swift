@@ -4,7 +4,7 @@ import Testing
 import UDI
 import UDITesting
 
-// The code in the section "An app" of "Recipes": `.ci/articles` compares it with the article.
+// The code in the article "Recipes: apps": `.ci/articles` compares it with the article.
 
 enum AppRecipes {
   nonisolated struct Offline: Error {}

@@ -3,8 +3,7 @@ import Testing
 import UDI
 import UDITesting
 
-// The code in the section "Services and plug-ins" of "Recipes": `.ci/articles` compares it with the article. The code in
-// the other sections is in AppRecipes.swift and ServerRecipes.swift.
+// The code in the article "Recipes: plug-ins and more": `.ci/articles` compares it with the article.
 
 nonisolated private protocol MusicPlayer: AnyObject, Sendable {}
 nonisolated private final class VendorPlayer: Sendable {}

@@ -6,7 +6,7 @@ import UDI
 import UDIInspector
 import UDITesting
 
-// The code in the section "A server" of "Recipes": `.ci/articles` compares it with the article.
+// The code in the article "Recipes: servers": `.ci/articles` compares it with the article.
 
 enum ServerRecipes {
   nonisolated struct Broken: Error {}
