@@ -77,7 +77,7 @@ final class Tool: UDIObject {
   }
 }
 
-// MARK: How classes take part: these messages are explained in the article "Concurrency"
+// MARK: How classes take part: these messages are explained in the article "What the compiler says"
 
 final class Unisolated: UDIObject {
   let _attachedContext = UDIAttachment()
