@@ -47,6 +47,27 @@ enum AppRecipes {
   nonisolated final class TitleBar: UDIFinalObject, Sendable {
     let _attachedContext = UDIAttachment()
   }
+  nonisolated final class Inbox: Sendable {}
+  nonisolated final class Members: Sendable {}
+  nonisolated final class Reply: Sendable {
+    let members: Members
+    init(to members: Members) { self.members = members }
+  }
+  nonisolated protocol Uplink: Sendable { func upload() async throws }
+  nonisolated struct NamedUplink: Uplink {
+    let name: String
+    let names: AsyncStream<String>.Continuation
+    func upload() async throws {
+      names.yield(name)
+      try await Task.sleep(for: .seconds(3600))
+    }
+  }
+  nonisolated final class Uploader: UDIFinalObject, Sendable {
+    let _attachedContext = UDIAttachment()
+    func run() async throws {
+      try await whileAvailable((any Uplink).self) { uplink in try await uplink.upload() }
+    }
+  }
 
   /// Something that has been read, and whose reader waits for a change.
   @MainActor struct Observed<Value> {
@@ -67,6 +88,18 @@ enum AppRecipes {
     @ObservationIgnored @Required var store: any Store
     @ObservationIgnored @Followed var session: (any Session)?
     var title: String { session.map { "\($0.user): \(store.notes.count) notes" } ?? "Log in" }
+  }
+
+  @MainActor @Observable final class EditorScreen: @MainActor UDIFinalObject {
+    let _attachedContext = UDIAttachment()
+    @ObservationIgnored @Required var store: any Store
+    @ObservationIgnored @Required var session: any Session
+    @ObservationIgnored @Required var settings: Settings
+    @ObservationIgnored @Required var timeline: Timeline
+    @ObservationIgnored @Required var token: Token
+    @ObservationIgnored @Required var inbox: Inbox
+    @ObservationIgnored @Required var uplink: any Uplink
+    var count: Int { store.notes.count }
   }
 
   // MARK: - The start
@@ -140,6 +173,12 @@ enum AppRecipes {
       #expect(screen.title == "Ann: 2 notes")
       AppContext.unbind((any Session).self)
       #expect(screen.title == "Log in")
+    }
+
+    @Test(.leakAudit) func oneFakeIsEnoughWithoutAttaching() {
+      let screen = EditorScreen()
+      screen.store = MemoryStore(notes: ["Tea"])
+      #expect(screen.count == 1)
     }
 
     @Test(.leakAudit) func aViewIsTold() async {
@@ -240,6 +279,33 @@ enum AppRecipes {
       #expect(Set(home.linkAll((any Session).self).map(\.user)) == ["Ann", "Bob"])
       try await other.close()
       #expect(home.linkAll((any Session).self).map(\.user) == ["Ann"])
+      try await scope.close()
+    }
+
+    @Test func roomsAndThreads() throws {
+      home.register(Inbox.self, lifetime: .scope("session")) { Inbox() }
+      home.register(Members.self, lifetime: .scope("room")) { Members() }
+      home.register(Reply.self, lifetime: .scope("thread")) { context in
+        Reply(to: try context.require(Members.self))
+      }
+      let session = try home.makeScope(tag: "session")
+      let room = try session.makeScope(tag: "42", kind: "room")
+      let thread = try room.makeScope(tag: "7", kind: "thread")
+      let reply = try thread.require(Reply.self)
+      #expect(reply.members === room.link(Members.self) && reply === thread.link(Reply.self))
+      #expect(session.link(Inbox.self) === thread.link(Inbox.self))
+      #expect(session.link(Members.self) == nil && room.link(Reply.self) == nil)
+    }
+
+    @Test func aServiceFollowsWhatIsReplaced() async throws {
+      let (names, continuation) = AsyncStream.makeStream(of: String.self)
+      var used = names.makeAsyncIterator()
+      let scope = try home.makeScope(tag: "session")
+      scope.provide(Uploader()).running { try await $0.run() }
+      home.provide(NamedUplink(name: "cable", names: continuation), as: (any Uplink).self)
+      #expect(await used.next() == "cable")
+      home.provide(NamedUplink(name: "radio", names: continuation), as: (any Uplink).self, replaces: true)
+      #expect(await used.next() == "radio")
       try await scope.close()
     }
 
