@@ -92,6 +92,40 @@ enum ServerRecipes {
     try await root.close()
   }
 
+  nonisolated struct Tenant: Sendable { let name: String }
+
+  @Test static func kindsOfScopes() async throws {
+    let root = UDIContext(tag: "Server")
+    root.register(Pool.self, lifetime: .scope("tenant")) { context in
+      try await Pool.open(context.require(Tenant.self).name)
+    }
+    root.register(RequestLog.self, lifetime: .scope("request")) { context in
+      RequestLog(user: try context.require(User.self))
+    }
+    root.register(Transaction.self, lifetime: .scope("transaction")) { context in
+      try await context.obtain(Pool.self).begin()
+    }
+    for name in ["north", "south"] {
+      let tenant = try await root.makeScope(tag: name, kind: "tenant") { tenant in
+        tenant.provide(Tenant(name: name))
+        try await tenant.warmUp()
+      }
+      #expect(tenant.link(Pool.self)?.name == name)
+      try await tenant.withScope(tag: "request") { request in
+        request.provide(User(name: "Ann"))
+        try await request.withScope(tag: "transaction") { scope in
+          try await scope.obtain(Transaction.self).run("…")
+        }
+        let (one, other) = (try request.makeScope(tag: "transaction"), try request.makeScope(tag: "transaction"))
+        let (first, second) = (try await one.obtain(Transaction.self), try await other.obtain(Transaction.self))
+        #expect(first !== second && one.link(RequestLog.self) === request.link(RequestLog.self))
+        #expect(throws: UDILinkError.self) { try request.require(Transaction.self) }
+      }
+    }
+    #expect(throws: UDILinkError.self) { try root.require(Pool.self) }
+    try await root.close()
+  }
+
   // MARK: - Work on a schedule
 
   nonisolated final class Sweeper: UDIFinalObject, Sendable {
@@ -593,5 +627,11 @@ enum ServerRecipes {
 extension ServerRecipes.Sweeper {
   nonisolated func sweep(_ scope: UDIContext) async throws {
     try scope.require(ServerRecipes.Journal.self).add(scope.tag)
+  }
+}
+
+extension ServerRecipes.Pool {
+  nonisolated func begin() async throws -> ServerRecipes.Transaction {
+    ServerRecipes.Transaction(journal: ServerRecipes.Journal())
   }
 }
