@@ -135,7 +135,7 @@ extension Node {
       for case let provider as Provider in node.allEntries where provider.helpers.contains(helper.helpID) {
         // This forgets the helpers, so that a circle of them ends.
         provider.drop(isReset: true, closesLater: true, &garbage)
-        node.notifyWatchersHereAndAbove(of: provider.maker.key)
+        node.tellFollowersHereAndAbove(of: provider.maker.key)
         drop(madeWith: provider, &garbage)
         garbage.add(provider)
       }

@@ -99,7 +99,7 @@ final class Drift: Sendable {
       let climbs = Atomic<UInt64>(seed)
       Schedule.$hook.withValue({ [self] point in
         guard point == .climbing else { return }
-        precondition(HeldLocks.count == 2, "a lookup upwards goes hand over hand")
+        precondition(heldLocks == 2, "a lookup upwards goes hand over hand")
         guard climbs.add(1, ordering: .relaxed).newValue % 256 == 0 else { return }
         let before = moves.load(ordering: .relaxed)
         // For a limited time, because whoever moves this very context waits for the lookup.

@@ -48,7 +48,7 @@
       var own: [UInt64: Entry] = [:]
       treeLocked.providers.forEach { if $0.provider.kind != .scoped { own[$0.provider.keyID] = $0.provider.current } }
       treeLocked.bindings.forEachEntry { own[$0.binding.keyID] = $0.binding }
-      for override in treeLocked.extras?.overrides ?? [] { own[override.keyID] = override.shown }
+      for override in treeLocked.extras?.making.overrides ?? [] { own[override.keyID] = override.shown }
       if treeLocked.state == .closed, !own.isEmpty { return "a closed context has entries" }
       for key in keys.union(own.keys) {
         let below = visible.filter { $0.shared.slots.find(key) != nil }

@@ -16,16 +16,13 @@ final class ActorOwned<Value>: CustomReflectable, @unchecked Sendable {
     self.actor = actor
   }
 
-  /// Owns a value on behalf of the main actor.
-  convenience init(onMainActor value: consuming Value) { self.init(value, by: MainActor.shared) }
-
   /// The value. Use it only on the actor.
   // The content is not nil: only `deinit` and `empty` remove it, and no code can ask for it after that.
   var value: Value { unsafe content.unsafelyUnwrapped }
 
   deinit {
     guard let actor, let content = unsafe content.take() else { return }
-    if actor === MainActor.shared, MainActorCheck.isOnMainActor { return }
+    if actor === MainActor.shared, runsOnMainActor { return }
     // The value is passed on to a carrier, so that this thread never releases the last reference to the value. By the
     // time the carrier is released, it is already empty.
     let carrier = ActorOwned(consume content, by: actor)
@@ -63,4 +60,4 @@ private func addToMainActorReleases(_ release: @escaping @Sendable () -> Void) {
 ///
 /// - Parameter value: The value, for example an object. It need not be `Sendable`.
 @inline(never)
-func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(onMainActor: value) }
+func releaseOnMainActor(_ value: consuming Any) { _ = ActorOwned(value, by: MainActor.shared) }

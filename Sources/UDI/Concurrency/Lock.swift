@@ -24,7 +24,7 @@ struct Lock: ~Copyable, Sendable {
     _ = handover.load(ordering: .acquiring)
     #if DEBUG
       holder.store(currentThread(), ordering: .relaxed)
-      HeldLocks.change(by: 1)
+      changeHeldLocks(by: 1)
     #endif
   }
 
@@ -37,7 +37,7 @@ struct Lock: ~Copyable, Sendable {
     _ = handover.load(ordering: .acquiring)
     #if DEBUG
       holder.store(currentThread(), ordering: .relaxed)
-      HeldLocks.change(by: 1)
+      changeHeldLocks(by: 1)
     #endif
     return true
   }
@@ -46,7 +46,7 @@ struct Lock: ~Copyable, Sendable {
   @inline(__always)
   borrowing func unlock() {
     #if DEBUG
-      HeldLocks.change(by: -1)
+      changeHeldLocks(by: -1)
       holder.store(0, ordering: .relaxed)
     #endif
     handover.store(0, ordering: .releasing)

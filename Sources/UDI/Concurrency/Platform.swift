@@ -81,25 +81,58 @@ func allocateMemory(byteCount: Int) -> UnsafeMutableRawPointer {
 func freeMemory(_ memory: UnsafeMutableRawPointer) { unsafe free(memory) }
 
 #if DEBUG
-  /// Counts the `Lock`s that each thread holds. Tests use it to check that no user code runs and no user's object is
-  /// released while a lock is held. It exists only in debug builds.
-  package enum HeldLocks {
-    // The key for thread-specific values is made once and never deleted. The values are numbers, stored as pointers
-    // that are never used as addresses.
+  // The `Lock`s that each thread holds are counted, for tests that check that no user code runs and no user's object is
+  // released while a lock is held. This exists only in debug builds.
 
-    private static let key: pthread_key_t = {
-      var key: pthread_key_t = 0
-      let status = unsafe pthread_key_create(&key, nil)
-      guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
-      return key
-    }()
+  // The key for thread-specific values is made once and never deleted. The values are numbers, stored as pointers that
+  // are never used as addresses.
+  private let heldLocksKey: pthread_key_t = {
+    var key: pthread_key_t = 0
+    let status = unsafe pthread_key_create(&key, nil)
+    guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
+    return key
+  }()
 
-    /// How many locks the calling thread holds.
-    package static var count: Int { unsafe Int(bitPattern: pthread_getspecific(key)) }
+  /// How many locks the calling thread holds.
+  package var heldLocks: Int { unsafe Int(bitPattern: pthread_getspecific(heldLocksKey)) }
 
-    /// Records that the calling thread has taken or released a lock.
-    static func change(by difference: Int) {
-      unsafe _ = pthread_setspecific(key, UnsafeRawPointer(bitPattern: count + difference))
-    }
+  /// Records that the calling thread has taken or released a lock.
+  func changeHeldLocks(by difference: Int) {
+    unsafe _ = pthread_setspecific(heldLocksKey, UnsafeRawPointer(bitPattern: heldLocks + difference))
   }
 #endif
+
+// MARK: - Each thread's state
+
+extension ThreadState {
+  /// The key for thread-specific values, which is made on first access and never deleted.
+  private static let key: pthread_key_t = {
+    var key: pthread_key_t = 0
+    let status = unsafe pthread_key_create(&key) { value in
+      // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
+      // parameter's type says that the value is never nil.
+      let pointer: UnsafeMutableRawPointer? = unsafe value
+      if let pointer = unsafe pointer { unsafe Unmanaged<ThreadState>.fromOpaque(pointer).release() }
+    }
+    guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
+    return key
+  }()
+
+  /// The calling thread's state, which lives as long as the thread.
+  @inline(__always)
+  static var here: Unretained<ThreadState> {
+    guard let stored = unsafe pthread_getspecific(key) else { return begin() }
+    return unsafe Unretained(address: UInt(bitPattern: stored))
+  }
+
+  /// The calling thread's state, or nil if the thread has none yet.
+  static var hereIfAny: Unretained<ThreadState>? {
+    unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
+  }
+
+  private static func begin() -> Unretained<ThreadState> {
+    let state = make()
+    unsafe pthread_setspecific(key, Unmanaged.passRetained(state).toOpaque())
+    return Unretained(state)
+  }
+}

@@ -32,5 +32,5 @@ public struct UDIReach: Hashable, Sendable {
   /// In the Swift 6 language mode, the compiler refuses calls from elsewhere, or at least warns about them. In the
   /// Swift 5 mode, it only warns, if at all.
   @_alwaysEmitIntoClient @inline(__always)
-  func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || MainActorCheck.isIsolated(type)) }
+  func assertIsolation(_ type: Any.Type) { assert(self == .anywhere || isIsolatedToMainActor(type)) }
 }

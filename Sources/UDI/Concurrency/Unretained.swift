@@ -13,7 +13,7 @@
 ///   thread holds its `Resolution`, and a link holds the provider whose factory it runs. A `TypeIdentity` is held for
 ///   ever.
 @safe
-struct Unretained<Object: AnyObject>: Hashable {
+struct Unretained<Object: AnyObject>: Hashable, CompactTableElement {
   private let reference: Unmanaged<Object>
 
   @inline(__always)
@@ -48,6 +48,11 @@ struct Unretained<Object: AnyObject>: Hashable {
   /// The address without its low bits, which are zero for every object. This hash is good enough for tables that
   /// scramble hashes themselves.
   var hashValue: Int { Int(bitPattern: address >> 4) }
+
+  // MARK: - As an element of a table
+
+  var key: Unretained { self }
+  static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
 }
 
 extension Unretained: Sendable where Object: Sendable {}

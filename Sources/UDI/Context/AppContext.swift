@@ -48,7 +48,7 @@ public func replaceAppContext(with context: UDIContext) -> UDIContext { roots.re
 /// Leak audits are not notified of the process's initial root, because it stays from its first use until the process
 /// ends, unless it is replaced.
 let roots = {
-  if UDIRecording.isOn { reportSecondCopy() }
+  if isRecording { reportSecondCopy() }
   return Scoped(UDIContext(unaudited: "App"))
 }()
 

@@ -42,7 +42,7 @@ extension UDIContext {
       childNode.treeLocked.isScope = isScope
       if let kind, kind != tag { childNode.treeLocked.ensureExtras().scopeKind = kind }
       childNode.shared.search = search ?? node.shared.search
-      if let lifetime = node.defaultLifetime { childNode.treeLocked.ensureExtras().defaultLifetime = lifetime }
+      node.passOnDefaults(to: childNode)
       try node.adopt(childNode, child, isNew: true, context: self)
       if AuditNotice.isOn { AuditNotice.note(child, isNew: true, in: child, &garbage) }
     }

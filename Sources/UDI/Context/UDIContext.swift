@@ -17,7 +17,7 @@
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and the time that a lookup takes does not
 /// depend on the size of the tree.
-public final class UDIContext: Hashable, Sendable, CustomStringConvertible {
+public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, CustomStringConvertible {
   private let node: Node
 
   /// Makes a context that is the root of its own tree. To add it to an existing context, use ``addChild(_:)``.
@@ -70,6 +70,9 @@ public final class UDIContext: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// Marks this context, so that lookups that begin here are recorded.
+  func recordLookups() { change { node, _ in node.recordLookups() } }
+
   /// A text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 
@@ -82,7 +85,7 @@ public final class UDIContext: Hashable, Sendable, CustomStringConvertible {
     set {
       change { node, _ in
         node.lock.withLock { node.shared.search = newValue }
-        node.notifyWatchersOfSearch()
+        node.tellFollowersOfSearch()
       }
     }
   }
@@ -97,4 +100,11 @@ public final class UDIContext: Hashable, Sendable, CustomStringConvertible {
   ///
   /// - Complexity: O(depth).
   public var description: String { describePath(fullPath) }
+
+  // MARK: - For `UDILinking`
+
+  /// The context itself. For the library only.
+  @_alwaysEmitIntoClient public var _attachedContext: UDIContext { self }
+  /// Where lookups begin. For the library only.
+  @_alwaysEmitIntoClient public func _origin(for asker: AnyObject) -> UDIOrigin { .context(self) }
 }

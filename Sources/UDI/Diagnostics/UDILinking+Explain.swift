@@ -16,8 +16,7 @@ extension UDILinking {
   ///   of the answer. If there is no answer, it looks at all contexts that the search covers and, to find the
   ///   dependency elsewhere, at the whole tree. Do not use this in hot paths.
   public func explain<Dependency: Sendable, each Argument>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    with arguments: repeat each Argument
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, with arguments: repeat each Argument
   ) -> UDIExplanation {
     _origin.explanation(
       LookupRequest(type, .anywhere, named: name, search: search), ArgumentPack(repeat each arguments).values)
@@ -27,8 +26,7 @@ extension UDILinking {
 
   /// Does the same as ``explain(_:named:search:with:)``, for a type that is not `Sendable`.
   public func explain<Dependency, each Argument>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    with arguments: repeat each Argument
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, with arguments: repeat each Argument
   ) -> UDIExplanation {
     _origin.explanation(
       LookupRequest(type, .mainActor, named: name, search: search), ArgumentPack(repeat each arguments).values)
@@ -64,6 +62,24 @@ extension UDIContext {
     var explanation = survey.explanation
     explanation.cause = failure ?? survey.cause(of: request, with: arguments)
     return explanation
+  }
+
+  // MARK: - For `UDIInspector`
+
+  /// Explains a lookup on the main actor.
+  package func explanation(of key: KeyIdentity, _ search: UDISearch?) -> UDIExplanation {
+    explanation(of: LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search))
+  }
+
+  /// The error that a factory's lookup in this context would give, if it named nothing but a type.
+  ///
+  /// - Parameter cause: Why there is no instance. If nothing was found, pass `notRegistered`: the error then finds
+  ///   out more.
+  package func error(of cause: UDIExplanation.Cause, _ type: Any.Type) -> UDILinkError {
+    let request = LookupRequest(type, .mainActor, search: .ancestors)
+    var error = linkError(cause == .notRegistered ? .nothing : .explained(cause), request)
+    error.explanation.isInFactory = true
+    return error
   }
 }
 

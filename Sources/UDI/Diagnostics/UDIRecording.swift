@@ -30,16 +30,14 @@ import Synchronization
 /// three times as long. A lookup takes no longer than before if no object was attached to its context, and nothing was
 /// made for that context.
 public enum UDIRecording {
-  private static let flag = Atomic<Bool>(isDebugBuild)
-
   /// Whether recording is on. Setting this to false also deletes all records.
   public static var isOn: Bool {
-    get { flag.load(ordering: .relaxed) }
+    get { isRecording }
     set {
-      flag.store(newValue, ordering: .relaxed)
+      recordingFlag.store(newValue, ordering: .relaxed)
       if newValue { return }
       Tree.change { _ in
-        removeRecords()
+        unsafe records = []
         removeAllUses()
       }
     }

@@ -22,17 +22,11 @@ extension UDIContext {
   }
 }
 
-extension InstanceEntry {
-  /// Whether this is the entry for an override's value: its provider was not registered in any context. Call this under
-  /// the tree lock, while the entry is in a context.
-  final var isOverride: Bool { maker.id == 0 }
-}
-
 // MARK: - Called under the tree lock
 
 extension Node {
   /// The override in force for the given key; nil if there is none.
-  func override(_ key: UInt64) -> InstanceEntry? { treeLocked.extras?.overrides.last { $0.keyID == key }?.shown }
+  func override(_ key: UInt64) -> InstanceEntry? { treeLocked.extras?.making.overrides.last { $0.keyID == key }?.shown }
 
   fileprivate func begin(_ override: Provider, _ garbage: inout Garbage) {
     if treeLocked.state != .open { return refuse(override, "withOverride", &garbage) }
@@ -42,7 +36,7 @@ extension Node {
     override.shown?.serial = hidden?.serial ?? treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     if AuditNotice.isEnteringNoted { unsafe AuditNotice.entered(override, self, &garbage) }
-    treeLocked.ensureExtras().overrides.append(override)
+    treeLocked.ensureExtras().making.overrides.append(override)
     unsafe (Tree.hasClosers, Tree.hasOverrides) = (true, true)
     showOwn(override.key)
   }
@@ -51,12 +45,16 @@ extension Node {
   package func end(_ override: Provider, _ garbage: inout Garbage) {
     guard let entry = override.shown, entry.node != nil else { return }
     entry.node = nil
-    treeLocked.extras?.overrides.removeAll { $0 === override }
+    treeLocked.extras?.making.overrides.removeAll { $0 === override }
     showOwn(override.key)
     garbage.add(override)
   }
 
   /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
   /// context's binding; or else to the provider or the entry for the instance that it keeps.
+  func endOverrides(_ garbage: inout Garbage) {
+    while let override = treeLocked.extras?.making.overrides.last { end(override, &garbage) }
+  }
+
   private func showOwn(_ key: KeyIdentity) { setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id) }
 }

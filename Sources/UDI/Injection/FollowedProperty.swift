@@ -61,7 +61,7 @@ final class FollowedProperty: @unchecked Sendable {
   ) -> Dependency? {
     if let present = Tree.change({ watcher?.readingAgain(&$0) }) { return present.looking(isWhole: true, lookUp) }
     // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
-    let actor = MainActorCheck.isOnMainActor ? MainActor.shared : nil
+    let actor = runsOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, goesOnAbove: true)
     let made = consumer.watcher
     attachment?.add(made, since: stamp)

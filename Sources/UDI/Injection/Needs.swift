@@ -1,36 +1,33 @@
 import Synchronization
 
 /// What an object requires: its properties with the wrapper `Required`.
-extension UDIAttachment {
-  /// Looks up what the object requires, after it has been attached. What is missing is reported: the program stops only
+extension Node {
+  /// Looks up what an object requires, after it has been attached. What is missing is reported: the program stops only
   /// when the property is read.
   ///
   /// - Parameter site: The call, or the registration, that attached the object; nil if that is not known.
   /// - Returns: False if a factory has attached the object anew or detached it. What is left to do was then done, or is
   ///   no longer wanted.
   @discardableResult
-  func meetNeeds(of object: AnyObject, at site: UDICallSite?) -> Bool {
-    let now = stamp
-    for property in needs(of: object) {
-      PropertyLink.of(object, property).fill(self, of: object, at: site)
-      if stamp != now { return false }
+  static func meetNeeds(of object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool {
+    let now = attachment.stamp
+    for property in PropertyLink.needs(of: object) {
+      PropertyLink.of(object, property).fill(attachment, of: object, at: site)
+      if attachment.stamp != now { return false }
     }
     return true
   }
 
-  /// Releases what was looked up for an object that has been detached.
-  func forgetNeeds(of object: AnyObject) {
-    for property in needs(of: object) { PropertyLink.of(object, property).forget(before: stamp) }
-  }
-
-  /// The properties that are filled when the object is attached.
-  func needs(of object: AnyObject) -> [RequiredProperties.Property] {
-    guard PropertyLink.someAreRequired.load(ordering: .relaxed) else { return [] }
-    return RequiredProperties.of(type(of: object)).usableFromOutside
-  }
+  static func hasNeeds(_ object: AnyObject) -> Bool { !PropertyLink.needs(of: object).isEmpty }
 }
 
 extension PropertyLink {
+  /// The properties that are filled when the object is attached.
+  static func needs(of object: AnyObject) -> [RequiredProperties.Property] {
+    guard someAreRequired.load(ordering: .relaxed) else { return [] }
+    return RequiredProperties.of(type(of: object)).usableFromOutside
+  }
+
   static func of(_ object: AnyObject, _ property: RequiredProperties.Property) -> PropertyLink {
     // The wrapper consists of a reference to its link.
     let address = unsafe UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()) + property.offset

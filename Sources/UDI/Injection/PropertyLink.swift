@@ -90,7 +90,7 @@ final class PropertyLink {
   /// throws, reports that.
   func fill(_ attachment: UDIAttachment, of owner: AnyObject, at site: UDICallSite?) {
     // If the object was attached elsewhere than where its property may be used, the first read looks it up.
-    if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
+    if request.reach == .mainActor, !runsOnMainActor { return }
     let now = attachment.stamp
     if withLockIfFilled({ present(now) }) != nil { return }
     do { replace(with: try find(attachment, for: owner), now, unlessKept: true) } catch {
@@ -138,7 +138,7 @@ final class PropertyLink {
   private func checkIsolation(of owner: AnyObject) {
     if request.reach == .anywhere { return }
     let site = request.site
-    _ = MainActorCheck.isIsolated(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
+    _ = isIsolatedToMainActor(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
   /// Writes what is kept, if it is up to date.
@@ -196,7 +196,7 @@ final class PropertyLink {
 
   /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
   func forget(before now: UInt) {
-    if request.reach == .mainActor, !MainActorCheck.isOnMainActor { return }
+    if request.reach == .mainActor, !runsOnMainActor { return }
     let old = withLockIfFilled { stamp < now ? kept.take() : nil }
     withExtendedLifetime(old) {}
   }

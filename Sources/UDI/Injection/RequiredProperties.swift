@@ -26,64 +26,61 @@ final class RequiredProperties {
   }
 
   private init(of type: AnyClass) {
-    let classes = sequence(first: type, next: _getSuperclass)
-    all = classes.flatMap { unsafe ClassDescription($0)?.requiredProperties ?? [] }
-    usableFromOutside = unsafe ClassDescription(type)?.isActor == true ? [] : all
+    all = sequence(first: type, next: _getSuperclass).flatMap(RequiredProperties.own)
+    let description = unsafe RequiredProperties.places(of: type)?.description
+    let isActor = unsafe description.map { unsafe $0.load(as: UInt32.self) >> 23 & 1 == 1 }
+    usableFromOutside = isActor == true ? [] : all
   }
-}
 
-/// The runtime's description of a class that is written in Swift. It is a constant of the program, so all addresses
-/// here are valid.
-@unsafe
-private struct ClassDescription {
-  /// The address of what the runtime makes of the description for each class, with its arguments if it is generic.
-  private let metadata: UnsafeRawPointer
-  private let address: UnsafeRawPointer
+  // MARK: - The runtime's description of a class
+
   private static var word: Int { MemoryLayout<UInt>.size }
 
-  init?(_ type: AnyClass) {
-    unsafe metadata = unsafeBitCast(type, to: UnsafeRawPointer.self)
+  /// The runtime's description of a class, and what the runtime makes of it for each class, with its arguments if it is
+  /// generic. The description is a constant of the program, so all these places are valid. Nil if the class is not
+  /// written in Swift.
+  private static func places(of type: AnyClass) -> (metadata: UnsafeRawPointer, description: UnsafeRawPointer)? {
+    let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
     #if canImport(Darwin)
-      let offset = unsafe 5 * Self.word + 24
-      let isSwift = unsafe metadata.load(fromByteOffset: 4 * Self.word, as: UInt.self) & 2 != 0
+      let offset = 5 * word + 24
+      let isSwift = unsafe metadata.load(fromByteOffset: 4 * word, as: UInt.self) & 2 != 0
     #else
-      let offset = unsafe 2 * Self.word + 24
+      let offset = 2 * word + 24
       let isSwift = true
     #endif
-    guard isSwift, let address = unsafe metadata.load(fromByteOffset: offset, as: UnsafeRawPointer?.self) else {
+    guard isSwift, let description = unsafe metadata.load(fromByteOffset: offset, as: UnsafeRawPointer?.self) else {
       return nil
     }
-    unsafe self.address = address
+    return unsafe (metadata, description)
   }
 
-  var isActor: Bool { unsafe address.load(as: UInt32.self) >> 23 & 1 == 1 }
-
-  var requiredProperties: [RequiredProperties.Property] {
-    guard let list = unsafe Self.target(address + 16) else { return [] }
-    var offsets = unsafe metadata + Self.word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
+  /// The properties that the class itself declares.
+  private static func own(of type: AnyClass) -> [Property] {
+    guard let (metadata, address) = unsafe places(of: type), let list = unsafe target(address + 16) else { return [] }
+    var offsets = unsafe metadata + word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
     // If the superclass may change without this class being compiled again, the place is counted from where this
     // class's own part of the metadata begins. The runtime stored that when it made the metadata.
     let hasResilientSuperclass = unsafe address.load(as: UInt32.self) >> 29 & 1 == 1
     if hasResilientSuperclass {
-      guard let bounds = unsafe Self.target(address + 24) else { return [] }
+      guard let bounds = unsafe target(address + 24) else { return [] }
       unsafe offsets += bounds.load(as: Int.self)
     }
     let wanted = unsafe unsafeBitCast(Required<Never>.self as Any.Type, to: UnsafeRawPointer.self)
-      .load(fromByteOffset: Self.word, as: UnsafeRawPointer.self)
+      .load(fromByteOffset: word, as: UnsafeRawPointer.self)
     return unsafe (0..<Int(list.load(fromByteOffset: 12, as: UInt32.self))).compactMap { index in
       let record = unsafe list + 16 + 12 * index
-      guard let type = unsafe Self.target(record + 4), let name = unsafe Self.target(record + 8) else { return nil }
+      guard let type = unsafe target(record + 4), let name = unsafe target(record + 8) else { return nil }
       // The spelling of a type begins with a reference to the type's description, or to a pointer to it. That of an
       // optional, a tuple or a function may begin with the wrapper, too, but only that of a generic type ends with a G.
       let kind = unsafe type.load(as: UInt8.self)
-      guard kind == 1 || kind == 2, unsafe Self.lastCharacter(of: type) == UInt8(ascii: "G"),
-        let found = unsafe Self.target(type + 1),
+      guard kind == 1 || kind == 2, unsafe lastCharacter(of: type) == UInt8(ascii: "G"),
+        let found = unsafe target(type + 1),
         unsafe (kind == 1 ? found : found.load(as: UnsafeRawPointer.self)) == wanted
       else { return nil }
       // The name of the property that stores a wrapper begins with an underscore.
       return unsafe (
         name: String(cString: name.assumingMemoryBound(to: CChar.self) + 1),
-        offset: offsets.load(fromByteOffset: Self.word * index, as: Int.self)
+        offset: offsets.load(fromByteOffset: word * index, as: Int.self)
       )
     }
   }

@@ -26,7 +26,7 @@ public struct UDIRules<Target>: Sendable {
     let isForSendable = reach == .anywhere && !(Target.self is AnyClass)
     let rule: Rule = { object, reach, context in
       if isForSendable, reach == .mainActor { return false }
-      if isOnMainActor, !MainActorCheck.isOnMainActor { return false }
+      if isOnMainActor, !runsOnMainActor { return false }
       // The cast is from `Any`, because only such a cast checks whether the conformance may be used on this actor.
       return (object as? Target).map { apply($0, context) } ?? false
     }
@@ -118,7 +118,7 @@ public struct UDIRules<Target>: Sendable {
   ) -> UDIRules {
     UDIReach.mainActor.assertIsolation(Dependency.self)
     // The key path might contain arguments of a subscript, which need not be `Sendable`.
-    let property = ActorOwned(onMainActor: property)
+    let property = ActorOwned(property, by: MainActor.shared)
     let request = LookupRequest(Dependency.self, .mainActor, named: name, search: search)
     return add(isOnMainActor: true) { Self.fill(property.value, of: $0, by: request, from: $1) }
   }
@@ -187,3 +187,5 @@ extension UDIContext {
 /// A type-erased rule: applies itself to an object of its type, if it may be applied here. Returns whether a property
 /// was filled or a block was called. The reach says whether the compiler knows that the object is `Sendable`.
 typealias Rule = (Any, UDIReach, UDIContext) -> Bool
+
+extension Node { typealias RulesSlot = [Rule] }

@@ -5,24 +5,6 @@ import Synchronization
 /// An object that a context owns must not hold that context or one above it strongly. Otherwise the object and the
 /// context would keep each other alive.
 extension UDIAttachment {
-  /// Attaches an object that a provider has made, or that `provide` was given, unless the object is already attached to
-  /// a context. Called under the tree lock.
-  ///
-  /// - Parameter isOwned: Whether the context owns the object. If so, this is recorded even if the object is already
-  ///   attached.
-  /// - Returns: True if the call attached the object. The caller must then call `didAttachContext`, after releasing the
-  ///   tree lock.
-  func attach(
-    providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
-  ) -> Bool {
-    let present = self.context
-    if let present { garbage.add(present) } else { remember(owner: object) }
-    if isOwned { setOwner(context, &garbage) }
-    if provider.sharing == .weak { unsafe weakKeeper = provider }
-    if present == nil { attach(object, to: context, at: provider.site, &garbage) }
-    return present == nil
-  }
-
   /// Attaches the object to the given context, or to none, and withdraws the bindings that the object has made so far.
   /// Called under the tree lock.
   ///
@@ -36,7 +18,7 @@ extension UDIAttachment {
       if let present = self.context { AuditNotice.note(object, isNew: false, in: present, attachment: self, &garbage) }
       AuditNotice.note(object, isNew: true, in: context, attachment: self, at: site, &garbage)
     }
-    if UDIRecording.isOn { context?.withNode { $0.recordLookups() } }
+    if isRecording { context?.withNode { $0.recordLookups() } }
     // The node that bindings made by `multiBind` end with from now on; nil if they end now.
     let end = context?.withNode { $0.treeLocked.state.isEnding ? nil : $0 }
     for binding in bindings {
@@ -50,18 +32,7 @@ extension UDIAttachment {
   }
 
   /// Ends what follows dependencies for the object. Called under the tree lock.
-  func stopFollowing() { for watcher in unsafe followers.take() ?? [] { watcher.stop() } }
-
-  /// Adds what follows a dependency for the object.
-  ///
-  /// - Parameter stamp: The `stamp` before the following began. If the object has been attached or detached since, the
-  ///   following ends at once.
-  func add(_ follower: Watcher, since stamp: UInt) {
-    Tree.change { _ in
-      if stamp != self.stamp { return follower.stop() }
-      unsafe followers = (followers ?? []).filter { !$0.isStopped } + [follower]
-    }
-  }
+  func stopFollowing() { Node.stop(unsafe followers.take() ?? []) }
 
   /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above
   /// it, wherever these are moved. Called under the tree lock.

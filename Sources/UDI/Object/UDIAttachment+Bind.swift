@@ -25,7 +25,7 @@ extension UDIAttachment {
       // Here, `Tree.isLooking` is not enough: an object that a look has attached might bind itself later, after the
       // look.
       if isByItself, unsafe comesFromLook { binding.comesFromLook = true }
-      if isByItself, UDIRecording.isOn { binding.detailed?.attachSite = unsafe attachSite }
+      if isByItself, isRecording { binding.detailed?.attachSite = unsafe attachSite }
       target.withNode { $0.bind(binding, in: target, moving: !request.isMulti, &garbage) }
       // The context might have refused the binding.
       if request.isMulti, binding.node != nil { binding.detailed?.end(with: ownNode) }

@@ -27,7 +27,7 @@ extension UDIAttachment {
     let type: Any.Type = Swift.type(of: object)
     if strangers.load(ordering: .acquiring) == 0 {
       // Looking for the identity, instead of making it, saves memory for each class.
-      return TypeTable.find(type)?.identity.read { $0.isMember.load(ordering: .relaxed) } ?? false
+      return TypeToken.find(type)?.identity.read { $0.isMember.load(ordering: .relaxed) } ?? false
     }
     let identity = TypeToken.of(type).identity
     if identity.read({ $0.isMember.load(ordering: .relaxed) }) { return true }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// An object has to store nothing else. The property must be stored, and each object needs its own attachment. When the
 /// object is released, its attachment is released with it and withdraws the object's bindings at once.
-public final class UDIAttachment: Sendable {
+public final class UDIAttachment: UDIFinder, Sendable {
   // The comment on each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
 
   let lock = Lock()
@@ -36,7 +36,7 @@ public final class UDIAttachment: Sendable {
   nonisolated(unsafe) var owners: [Owner] = []
 
   /// The provider that keeps the object weakly, if one does. Guarded by the tree lock.
-  nonisolated(unsafe) weak var weakKeeper: Provider?
+  nonisolated(unsafe) weak var weakKeeper: Entry?
 
   struct Owner { weak var context: UDIContext? }
 
@@ -64,7 +64,7 @@ public final class UDIAttachment: Sendable {
   /// What follows dependencies for this object until it is attached again or detached; nil if nothing does. Guarded by
   /// the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked ("attach" in `Benchmarks/instructions`).
-  @exclusivity(unchecked) nonisolated(unsafe) var followers: [Watcher]?
+  @exclusivity(unchecked) nonisolated(unsafe) var followers: [Node.Follower]?
 
   /// Makes an attachment for a new object, which is not attached to any context yet.
   public init() { Self.strangers.add(1, ordering: .relaxed) }
@@ -77,9 +77,7 @@ public final class UDIAttachment: Sendable {
     Tree.change { garbage in
       noteHolding(false)
       for binding in otherBindings { binding.withdraw(&garbage) }
-      if let keeper = garbage.held(unsafe weakKeeper), let kept = keeper.shown, kept.liveObject(&garbage) == nil {
-        keeper.forget(kept, &garbage)
-      }
+      garbage.held(unsafe weakKeeper)?.withdraw(&garbage)
       // The bindings of the object itself, including those that were made through a context's `bind`. If something
       // held this attachment for longer than the object lived, another object might have the address by now. That
       // object's bindings are not dead, and stay.
@@ -159,7 +157,12 @@ public final class UDIAttachment: Sendable {
     }
     if isGone { return nil }
     rememberClass(of: owner)
-    if UDIRecording.isOn { AppContext.recordLookups() }
+    if isRecording { AppContext.recordLookups() }
     return AppContext
   }
+
+  // MARK: - For `UDILinking`
+
+  /// Where lookups begin. For the library only.
+  @_alwaysEmitIntoClient public func _origin(for asker: AnyObject) -> UDIOrigin { .object(self, asker) }
 }

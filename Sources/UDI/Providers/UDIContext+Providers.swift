@@ -70,7 +70,7 @@ extension UDIContext {
     }
     // Watchers are notified last. If they were notified before the storages are reset, they could still find the old
     // instance in a storage.
-    change { node, _ in for key in keys { node.notifyWatchersHereAndAbove(of: key) } }
+    change { node, _ in for key in keys { node.tellFollowersHereAndAbove(of: key) } }
   }
 
   /// Makes a context in which nothing can be bound or registered. In it, and in every context that is made below it,

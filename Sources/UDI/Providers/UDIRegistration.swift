@@ -128,6 +128,47 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
     }
     return self
   }
+
+  // MARK: - The dependency
+
+  /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
+  ///
+  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
+  ///   if it cannot be made.
+  @preconcurrency @MainActor
+  public func link() -> Dependency? { give(.mainActor) }
+
+  /// Obtains the dependency of this registration, which need not be `Sendable`, on the main actor. In all other
+  /// respects, this form does the same as the one for `Sendable` types.
+  @preconcurrency @MainActor
+  public func obtain() async throws -> Dependency { try await obtain(.mainActor) }
+
+  nonisolated(nonsending) private func obtain(_ reach: UDIReach) async throws -> Dependency {
+    if !(entry is Provider), let bound = give(reach) { return bound }
+    let request = LookupRequest(Dependency.self, reach, named: entry.key.name, search: .local)
+    guard let asker, let made = try await Demand(context: asker, request: request).obtain(entry: entry) else {
+      throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
+    }
+    // It is of exactly this type.
+    return unsafe made.value(as: Dependency.self).unsafelyUnwrapped
+  }
+
+  private func give(_ reach: UDIReach) -> Dependency? {
+    reach.assertIsolation(Dependency.self)
+    guard Tree.change({ _ in entry.node != nil }) else { return nil }
+    var bound: Dependency?
+    // As in a lookup, the instance is cast if it was stored as a different type with the same name.
+    let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
+      unsafe entry.answer(WantedType(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
+    }
+    switch answer {
+    case .object(let object): return object as? Dependency
+    // For a binding, the answer `provided` means that this caller may not use the instance.
+    case .provided where entry is Provider:
+      return asker?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
+    default: return bound
+    }
+  }
 }
 
 extension Entry {
@@ -206,45 +247,4 @@ extension UDIRegistration where Dependency: Sendable {
   /// - Throws: ``UDILinkError`` if there no longer is one, or if it cannot be made; `CancellationError` if the current
   ///   task is cancelled while it waits; or the error that the factory throws.
   nonisolated(nonsending) public func obtain() async throws -> Dependency { try await obtain(.anywhere) }
-}
-
-extension UDIRegistration {
-  /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
-  ///
-  /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
-  ///   if it cannot be made.
-  @preconcurrency @MainActor
-  public func link() -> Dependency? { give(.mainActor) }
-
-  /// Obtains the dependency of this registration, which need not be `Sendable`, on the main actor. In all other
-  /// respects, this form does the same as the one for `Sendable` types.
-  @preconcurrency @MainActor
-  public func obtain() async throws -> Dependency { try await obtain(.mainActor) }
-
-  nonisolated(nonsending) private func obtain(_ reach: UDIReach) async throws -> Dependency {
-    if !(entry is Provider), let bound = give(reach) { return bound }
-    let request = LookupRequest(Dependency.self, reach, named: entry.key.name, search: .local)
-    guard let asker, let made = try await Demand(context: asker, request: request).obtain(entry: entry) else {
-      throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
-    }
-    // It is of exactly this type.
-    return unsafe made.value(as: Dependency.self).unsafelyUnwrapped
-  }
-
-  private func give(_ reach: UDIReach) -> Dependency? {
-    reach.assertIsolation(Dependency.self)
-    guard Tree.change({ _ in entry.node != nil }) else { return nil }
-    var bound: Dependency?
-    // As in a lookup, the instance is cast if it was stored as a different type with the same name.
-    let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
-      unsafe entry.answer(WantedType(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
-    }
-    switch answer {
-    case .object(let object): return object as? Dependency
-    // For a binding, the answer `provided` means that this caller may not use the instance.
-    case .provided where entry is Provider:
-      return asker?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
-    default: return bound
-    }
-  }
 }

@@ -15,11 +15,6 @@ extension ObjectSet {
   func contains(_ object: AnyObject) -> Bool { find(Unretained(object)) != nil }
 }
 
-extension Unretained: CompactTableElement {
-  var key: Unretained { self }
-  static func hash(_ key: Unretained) -> UInt { scrambled(key.address) }
-}
-
 /// A hash table in a single allocation, for programs with many small tables. An empty table is only a pointer. A table
 /// with room for up to eight elements is dense: an array that is searched from front to back. A larger one is hashed:
 /// it uses open addressing with linear probing.
@@ -42,8 +37,6 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   private var base: UnsafeMutableRawPointer?
 
   private static var denseLimit: Int { 8 }
-
-  init() {}
 
   deinit {
     if let base = unsafe base {

@@ -35,9 +35,8 @@ extension UDILinking {
   ///   ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
   /// - Complexity: For each dependency, as for ``updates(of:named:search:fileID:line:)``.
   nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+    _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
     let site = UDICallSite(fileID, line)
     var requests = [LookupRequest(type, .anywhere, search: search, at: site)]
@@ -59,9 +58,8 @@ extension UDILinking {
   /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
   ///   ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
   nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
-    _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
+    _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result
   ) async throws -> Result {
     let site = UDICallSite(fileID, line)
     var requests = [LookupRequest(First.self, .anywhere, named: key.name, search: search, at: site)]

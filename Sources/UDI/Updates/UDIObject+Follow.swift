@@ -50,9 +50,8 @@ extension UDIObject where Self: Actor {
   /// respects, this does the same as ``follow(_:named:search:isolation:fileID:line:_:)``.
   @discardableResult
   public func follow<Dependency: Sendable>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    fileID: StaticString = #fileID, line: UInt = #line,
-    _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID,
+    line: UInt = #line, _ body: @escaping @Sendable (isolated Self, Dependency?) -> Void
   ) -> UDIFollowing {
     let request = LookupRequest(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
     let (consumer, watcher) = consumer(request)
@@ -68,9 +67,8 @@ extension UDIObject {
   /// dependencies that are not `Sendable`.
   @preconcurrency @MainActor @discardableResult
   public func follow<Dependency>(
-    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil,
-    isolation: (any Actor)? = #isolation, fileID: StaticString = #fileID, line: UInt = #line,
-    _ body: @escaping @isolated(any) (Self, Dependency?) -> Void
+    _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, isolation: (any Actor)? = #isolation,
+    fileID: StaticString = #fileID, line: UInt = #line, _ body: @escaping @isolated(any) (Self, Dependency?) -> Void
   ) -> UDIFollowing {
     UDIReach.mainActor.assertIsolation(type)
     let request = LookupRequest(type, .mainActor, named: name, search: search, at: UDICallSite(fileID, line))
@@ -114,5 +112,18 @@ extension Watcher {
   fileprivate func pass<Dependency>(_ found: [Found]?, to body: (Dependency?) -> Void) -> Bool {
     if goesOn, found != nil || last?.isEmpty != true { body(found.flatMap(Watcher.first)) }
     return goesOn && found != nil
+  }
+}
+
+extension UDIAttachment {
+  /// Adds what follows a dependency for the object.
+  ///
+  /// - Parameter stamp: The `stamp` before the following began. If the object has been attached or detached since, the
+  ///   following ends at once.
+  func add(_ follower: Watcher, since stamp: UInt) {
+    Tree.change { _ in
+      if stamp != self.stamp { return follower.stop() }
+      unsafe followers = (followers ?? []).filter { !$0.isStopped } + [follower]
+    }
   }
 }

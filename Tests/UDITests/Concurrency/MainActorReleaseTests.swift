@@ -7,7 +7,7 @@ import Testing
   final class Witness {
     let onDeath: @Sendable (Bool) -> Void
     init(_ onDeath: @escaping @Sendable (_ isOnMainActor: Bool) -> Void) { self.onDeath = onDeath }
-    deinit { onDeath(MainActorCheck.isOnMainActor) }
+    deinit { onDeath(runsOnMainActor) }
   }
 
   @Test func fromElsewhereTheMainActorReleases() async {

@@ -18,7 +18,7 @@
       init(_ scene: Scene) { (deaths, haveDied) = (scene.deaths, scene.haveDied) }
 
       deinit {
-        let held = HeldLocks.count
+        let held = heldLocks
         deaths.withLock { $0.append(held) }
         haveDied.signal()
       }

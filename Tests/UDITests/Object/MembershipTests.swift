@@ -91,7 +91,7 @@ private func checkAllLifetimes() async {
 
 /// Whether the runtime was asked whether the class is a `UDIObject`'s.
 private func wasAsked(_ type: Any.Type) -> Bool {
-  TypeTable.find(type)?.identity.read { $0.isPlain.load(ordering: .relaxed) } ?? false
+  TypeToken.find(type)?.identity.read { $0.isPlain.load(ordering: .relaxed) } ?? false
 }
 
 /// A made object that takes part in the tree is attached, even though the library asks the runtime about as few classes

@@ -183,7 +183,7 @@ func untilCancelled() async throws {
   /// `NonisolatedNonsendingByDefault`.
   nonisolated(nonsending) private static func open(service: any Other, clock: (any Loose)?) async throws -> Notepad {
     await Task.yield()
-    #expect(!MainActorCheck.isOnMainActor)
+    #expect(!runsOnMainActor)
     return try await Notepad(service: service, clock: clock)
   }
 
@@ -328,7 +328,7 @@ func untilCancelled() async throws {
   @Test func whatTheParametersShareIsReleasedOnTheMainActor() async throws {
     let released = Latch()
     await Self.registerMortal(in: context) {
-      #expect(MainActorCheck.isOnMainActor)
+      #expect(runsOnMainActor)
       released.arrive()
     }
     context.register(Int.self, lifetime: .unique, using: { (text: String, number: Double) async in text.count })

@@ -285,7 +285,7 @@ import Testing
   final class OnMain: NotSendable {
     static let strays = Locked(0)
     let number = 1
-    deinit { if !MainActorCheck.isOnMainActor { Self.strays.withLock { $0 += 1 } } }
+    deinit { if !runsOnMainActor { Self.strays.withLock { $0 += 1 } } }
   }
 
   @MainActor @Test(arguments: [UDILifetime.unique, .weak, .context]) func anotherTypeOnTheMainActor(

@@ -18,5 +18,5 @@ extension UDIContext {
 
 extension UDIContext {
   /// The number of keys under which lookups are entered in this context.
-  var lookoutCount: Int { change { node, _ in node.treeLocked.extras?.watchers.count ?? 0 } }
+  var lookoutCount: Int { change { node, _ in node.treeLocked.extras?.followers.count ?? 0 } }
 }

@@ -31,12 +31,3 @@ enum ChangeKind: Comparable {
   /// The context is gone, being closed or closed, so there are no more changes.
   case end
 }
-
-extension Entry {
-  /// The kind of change that watchers are notified of when the entry is added or removed.
-  final var changeKind: ChangeKind {
-    // What a provider keeps comes and goes with the provider.
-    let cause = kind == .binding ? self : (self as? InstanceEntry)?.maker ?? self
-    return cause.comesFromLook ? .ofLook : .answer
-  }
-}

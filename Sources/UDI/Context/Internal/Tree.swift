@@ -136,11 +136,21 @@ package enum Tree {
   }
 
   /// Whether anybody follows anything. Call this under the tree lock.
-  static var isFollowed: Bool { unsafe Watcher.count > 0 }
+  static var isFollowed: Bool { unsafe followerCount > 0 }
+
+  /// How many follow something. Guarded by `lock`.
+  @exclusivity(unchecked) nonisolated(unsafe) static var followerCount = 0
+
+  /// How many looks are under way in the process. If there are none, nothing that belongs to a look has to be found.
+  static let looks = Atomic<Int>(0)
+
+  /// Whether any look is under way.
+  @inline(__always)
+  static var areLooking: Bool { looks.load(ordering: .relaxed) != 0 }
 
   /// Whether this thread is performing a look (a lookup for a watcher), so that its changes to the tree come from that
   /// look.
-  static var isLooking: Bool { Watcher.areLooking && Resolution.present?.read { unsafe $0.isLooking } ?? false }
+  static var isLooking: Bool { areLooking && ThreadState.hereIfAny?.read { unsafe $0.isLooking } ?? false }
 }
 
 /// What must not be released while a lock is held: the objects that a change has dropped, those that were loaded only
@@ -179,5 +189,13 @@ package struct Garbage: ~Copyable {
     first = nil
     rest = nil
     if let mainActorObjects = mainActorObjects.take() { releaseOnMainActor(consume mainActorObjects) }
+  }
+
+  /// Keeps an object alive that was loaded from a weak reference, which might by now be the last reference to it.
+  ///
+  /// - Returns: The object.
+  mutating func held<Object: AnyObject>(_ object: Object?, _ reach: UDIReach = .anywhere) -> Object? {
+    if let object { add(object, reach) }
+    return object
   }
 }

@@ -21,16 +21,9 @@ extension Entry {
     let entry = UDIEntry(kind, self, type: object.map { type(of: $0) } ?? otherType, isAlive: present != nil)
     return (entry, object)
   }
-}
 
-extension Garbage {
-  /// Keeps an object alive that was loaded from a weak reference, which might by now be the last reference to it.
-  ///
-  /// - Returns: The object.
-  mutating func held<Object: AnyObject>(_ object: Object?, _ reach: UDIReach = .anywhere) -> Object? {
-    if let object { add(object, reach) }
-    return object
-  }
+  /// What an audit says of the entry. The garbage keeps its object alive.
+  package final func described(_ garbage: inout Garbage) -> UDIEntry { sighted(&garbage).entry.timeless }
 }
 
 extension Node {
@@ -39,7 +32,25 @@ extension Node {
   package var allEntries: [Entry] {
     var bindings: [Entry] = []
     treeLocked.bindings.forEachEntry { bindings.append($0.binding) }
-    let overrides: [Entry] = treeLocked.extras?.overrides.compactMap(\.shown) ?? []
+    let overrides: [Entry] = treeLocked.extras?.making.overrides.compactMap(\.shown) ?? []
     return overrides + bindings.inOrder { UInt64($0.serial) } + allProviders
+  }
+}
+
+extension UDIEntry {
+  /// Describes what a context has or had. Call this under the tree lock.
+  ///
+  /// - Parameters:
+  ///   - type: The class of the object, or the type of the value, if it is known.
+  ///   - end: The call that replaced or withdrew the binding.
+  init(_ kind: Kind, _ entry: Entry, type: Any.Type?, isAlive: Bool, endedBy end: UDICallSite? = nil) {
+    let provider = entry as? Provider
+    let attachSite = (entry as? DetailedBinding)?.attachSite
+    self.init(
+      kind: kind, typeName: entry.key.type.text, name: entry.name?.description,
+      className: type.map { _typeName($0, qualified: false) }, isAlive: isAlive, lifetime: provider?.lifetime.name,
+      argumentTypes: typeNames(provider?.argumentTypes ?? []), fileID: entry.site.fileID, line: entry.site.line,
+      attachFileID: attachSite?.fileID, attachLine: attachSite?.line, endFileID: end?.fileID, endLine: end?.line,
+      failure: provider?.failure.map { Failure($0) }, lastDuration: provider?.maker.extras?.lastDuration)
   }
 }

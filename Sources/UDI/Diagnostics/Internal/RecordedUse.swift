@@ -62,9 +62,9 @@ package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node
 /// program that has nothing to do with the reader.
 extension UDIRecording {
   /// The records, by their places. Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var uses = ObjectTable<RecordedUse>()
+  @exclusivity(unchecked) fileprivate nonisolated(unsafe) static var uses = ObjectTable<RecordedUse>()
   /// The number of the latest record (`RecordedUse.number`). Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var lastUse: UInt64 = 0
+  @exclusivity(unchecked) fileprivate nonisolated(unsafe) static var lastUse: UInt64 = 0
 
   /// The records that satisfy a predicate, the oldest first.
   package static func uses(where isWanted: (RecordedUse) -> Bool) -> [RecordedUse] {
@@ -73,23 +73,9 @@ extension UDIRecording {
 
   static func removeAllUses() { unsafe uses = ObjectTable() }
 
-  /// Records that a dependent has found an entry in a lookup that began at the given node.
-  static func noteUse(of found: Entry, by dependent: Dependent, from node: Node, _ garbage: inout Garbage) {
-    // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
-    // since the caller's check.
-    guard isOn, let entry = found.registeredEntry else { return }
-    garbage.add(entry)
-    unsafe lastUse += 1
-    let use = unsafe RecordedUse(of: entry, by: dependent, from: node, number: lastUse)
-    let old = unsafe uses[use.place]
-    if garbage.held(old?.dependent) === dependent.identity, garbage.held(old?.entry) === entry { return }
-    if unsafe uses.count >= capacityOfUses { dropOldUses(&garbage) }
-    unsafe uses[use.place] = use
-  }
-
   /// Drops the records of dependents that are gone and, if there are still too many, the oldest, so that a quarter of
   /// the capacity is free.
-  private static func dropOldUses(_ garbage: inout Garbage) {
+  fileprivate static func dropOldUses(_ garbage: inout Garbage) {
     let kept = uses { garbage.held($0.dependent) != nil }.suffix(capacityOfUses * 3 / 4)
     removeAllUses()
     for use in kept { unsafe uses[use.place] = use }
@@ -101,7 +87,27 @@ extension Entry {
   /// provider keeps. Nil if this entry has been removed from its context.
   var registeredEntry: Entry? {
     if node == nil { return nil }
-    guard let made = self as? InstanceEntry, !made.isOverride else { return self }
+    guard let made = self as? InstanceEntry, made.maker.id != 0 else { return self }
     return made.maker
+  }
+}
+
+extension Node {
+  /// Records that a dependent has found an entry in a lookup that began here.
+  func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
+    // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
+    // since the caller's check.
+    guard isRecording, let entry = found.registeredEntry else { return }
+    garbage.add(entry)
+    unsafe UDIRecording.lastUse += 1
+    let use = unsafe RecordedUse(of: entry, by: dependent, from: self, number: UDIRecording.lastUse)
+    let old = unsafe UDIRecording.uses[use.place]
+    if garbage.held(old?.dependent) === dependent.identity, garbage.held(old?.entry) === entry { return }
+    if unsafe UDIRecording.uses.count >= UDIRecording.capacityOfUses { UDIRecording.dropOldUses(&garbage) }
+    unsafe UDIRecording.uses[use.place] = use
+  }
+
+  static func description(of entry: Entry, _ garbage: inout Garbage) -> UDIEntry {
+    (entry.registeredEntry ?? entry).described(&garbage)
   }
 }

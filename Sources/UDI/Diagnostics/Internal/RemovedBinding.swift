@@ -32,49 +32,48 @@ package final class RemovedBinding {
 extension UDIRecording {
   /// The latest records, the earliest first. `NodeExtras.hasRemovedBindings` says whether a context may have some.
   /// Guarded by the tree lock.
-  @exclusivity(unchecked) private nonisolated(unsafe) static var records: [RemovedBinding] = []
+  @exclusivity(unchecked) nonisolated(unsafe) static var records: [RemovedBinding] = []
 
   /// The records of the given context, the earliest first: all, or those under the given key.
   package static func records(of key: KeyIdentity? = nil, in node: Node) -> [RemovedBinding] {
     guard node.treeLocked.extras?.hasRemovedBindings == true else { return [] }
     return unsafe records.filter { $0.node == node && (key == nil || $0.key === key) }
   }
+}
 
-  /// Removes the records of the given context, or all.
-  static func removeRecords(in node: Node? = nil) { unsafe records.removeAll { node == nil || $0.node == node } }
+// MARK: - What the tree tells
 
+extension Node {
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not. Drops
   /// the earlier records under the same key, because only the new binding counts now, and what it replaces.
-  static func noteBind(_ new: Binding, insteadOf replaced: Binding?, in node: Node, _ garbage: inout Garbage) {
-    if node.treeLocked.extras?.hasRemovedBindings == true {
-      unsafe records.removeAll { $0.node == node && $0.key === new.key }
+  func noteBind(_ new: Binding, insteadOf replaced: Binding?, _ garbage: inout Garbage) {
+    if treeLocked.extras?.hasRemovedBindings == true {
+      unsafe UDIRecording.records.removeAll { $0.node == self && $0.key === new.key }
     }
     // If the same instance is bound again, nothing is recorded. If the old instance has been released, nothing is
     // recorded either, because this cannot always be noticed: the new instance may have the old one's address.
-    guard let replaced, replaced.form.address != new.form.address else { return }
-    noteRemoval(of: replaced, ifAlive: .replaced, ifDead: nil, by: new.site, &garbage)
+    guard let replaced, replaced.form.address != new.form.address, replaced.liveObject(&garbage) != nil else { return }
+    noteRemoval(of: replaced, ifAlive: .replaced, by: new.site, &garbage)
   }
 
-  /// Records that a binding is being removed from its context.
+  /// Records that a binding is being removed from this context.
   ///
   /// - Parameters:
   ///   - alive: The record's kind if the object is alive. Nil to record nothing, because a call such as `unbind` has
   ///     asked for the removal.
-  ///   - dead: The record's kind if the object has been released; nil to record nothing.
   ///   - end: The call that replaces or withdraws the binding, if there is one.
   @inline(never)
-  static func noteRemoval(
-    of binding: Binding, ifAlive alive: UDIEntry.Kind?, ifDead dead: UDIEntry.Kind? = .dead,
-    by end: UDICallSite? = nil, _ garbage: inout Garbage
-  ) {
+  func noteRemoval(of binding: Binding, ifAlive alive: UDIEntry.Kind?, by end: UDICallSite?, _ garbage: inout Garbage) {
     let object = binding.liveObject(&garbage)
-    // `isOn` is read under the tree lock, so that nothing is recorded after `removeRecords`. (The callers have read
-    // it under the same lock, but only to save this call.)
-    guard isOn, let kind = object == nil ? dead : alive, let node = binding.node else { return }
+    // This is read under the tree lock, so that nothing is recorded after the records have been removed. (The callers
+    // have read it under the same lock, but only to save this call.)
+    guard isRecording, let kind = object == nil ? .dead : alive else { return }
     let objectType = object.map { type(of: $0) } ?? (binding as? DetailedBinding)?.objectType
     let entry = UDIEntry(kind, binding, type: objectType, isAlive: object != nil, endedBy: object == nil ? nil : end)
-    if unsafe records.count == capacity { unsafe records.removeFirst() }
-    unsafe records.append(RemovedBinding(entry, of: binding, in: node, object))
-    node.treeLocked.ensureExtras().hasRemovedBindings = true
+    if unsafe UDIRecording.records.count == UDIRecording.capacity { unsafe UDIRecording.records.removeFirst() }
+    unsafe UDIRecording.records.append(RemovedBinding(entry, of: binding, in: self, object))
+    treeLocked.ensureExtras().hasRemovedBindings = true
   }
+
+  func removeRecords() { unsafe UDIRecording.records.removeAll { $0.node == self } }
 }

@@ -19,30 +19,23 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
     namedType.read { _ = $0.namedKeys.subtract(1, ordering: .relaxed) }
     Self.lock.withLock {
       // Another thread might have added a new object for the same key in the meantime.
-      if unsafe Self.table[id]?.address == Unretained(self).address { unsafe Self.table[id] = nil }
+      if unsafe Self.table[id]?.form.address == Unretained(self).address { unsafe Self.table[id] = nil }
     }
   }
 
   /// No reference to a key may be released under this lock, because `deinit` takes it.
   static let lock = Lock()
   /// All keys with a name, by their ids. Guarded by `lock`.
-  private(set) nonisolated(unsafe) static var table = ObjectTable<WeakKey>()
-
-  final class WeakKey {
-    weak let key: NamedKey?
-    let address: UInt
-
-    init(_ key: NamedKey) { (self.key, address) = (key, Unretained(key).address) }
-  }
+  private(set) nonisolated(unsafe) static var table = ObjectTable<WeakEntry>()
 
   /// Finds or makes the key of the given type and name.
   @inline(never)
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
     let id = TypeToken.of(type.firstType).keyID(named: name)
     let key = lock.withLock {
-      if let found = unsafe table[id]?.key { return found }
+      if let found = unsafe table[id]?.object { return unsafe unsafeDowncast(found, to: NamedKey.self) }
       let new = NamedKey(id: id, type: type, name: name)
-      unsafe table[id] = WeakKey(new)
+      unsafe table[id] = WeakEntry(StoredForm(address: Unretained(new).address, words: (0, 0), wordCount: 0))
       return new
     }
     // Ids have 63 bits of a hash that nobody can predict. Even of a million keys in use, two have the same id in only

@@ -41,16 +41,12 @@ package func quoted(_ tags: [String]) -> String { spelled("\"\(describePath(tags
 package func oneLine(_ text: String) -> String {
   var line = ""
   for scalar in text.unicodeScalars {
-    if scalar.mustBeEscaped { line += scalar.escaped(asASCII: true) } else { line.unicodeScalars.append(scalar) }
+    let mustBeEscaped =
+      switch scalar.properties.generalCategory {
+      case .control, .lineSeparator, .paragraphSeparator: true
+      default: scalar == "\\" || scalar.properties.isBidiControl
+      }
+    if mustBeEscaped { line += scalar.escaped(asASCII: true) } else { line.unicodeScalars.append(scalar) }
   }
   return line
-}
-
-extension Unicode.Scalar {
-  fileprivate var mustBeEscaped: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: self == "\\" || properties.isBidiControl
-    }
-  }
 }

@@ -19,7 +19,7 @@ struct TypeToken {
 
   /// Does the same as `of`, but is compiled into its caller, for the paths of lookups and registrations.
   @inline(__always)
-  static func inlined(_ type: Any.Type) -> TypeToken { TypeTable.find(type) ?? TypeTable.intern(type) }
+  static func inlined(_ type: Any.Type) -> TypeToken { find(type) ?? intern(type) }
 
   /// Finds or makes the key of this type and a name. Too slow for the hot path, which needs only the key's id.
   func key(named name: UDIName?) -> KeyIdentity {
@@ -46,17 +46,6 @@ struct TypeToken {
   @inline(__always) var holdsReferences: Bool { word & Self.holdsReferencesFact != 0 }
 
   @inline(__always) var identity: Unretained<TypeIdentity> { unsafe Unretained(address: word & ~Self.factBits) }
-}
-
-extension TypeToken {
-  init(_ identity: TypeIdentity, _ type: Any.Type) {
-    var facts = WantedType.isForSendable
-    if identity.firstType == type { facts |= WantedType.exactFacts }
-    if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
-    let address = Unretained(identity).address
-    precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
-    word = address | facts
-  }
 }
 
 /// The type that a lookup asks for, and the lookup's reach.
@@ -92,7 +81,7 @@ struct WantedType {
 /// A writer holds `lock`. It makes an identity that leads to the first one of a list, and then publishes it by storing
 /// its address as the list's head with releasing order. A reader loads the head with acquiring order, so it sees what
 /// the identity contains as well.
-enum TypeTable {
+extension TypeToken {
   /// The number of lists, as a power of two. Most programs have fewer types than lists; a list may have any length.
   private static var bits: UInt { 9 }
   /// The address of the lists' heads, each of which is the address of the newest identity, or 0. It is 0 itself until
@@ -142,6 +131,16 @@ enum TypeTable {
       unsafe head.pointee.store(Unretained(new).address, ordering: .releasing)
       return TypeToken(word: new.token)
     }
+  }
+
+  /// The token of a type, for its new identity.
+  init(_ identity: TypeIdentity, _ type: Any.Type) {
+    var facts = WantedType.isForSendable
+    if identity.firstType == type { facts |= WantedType.exactFacts }
+    if TypeMetadata(type).holdsReferences { facts |= Self.holdsReferencesFact }
+    let address = Unretained(identity).address
+    precondition(address & Self.factBits == 0, "objects are aligned to 16 bytes")
+    word = address | facts
   }
 
   /// The identity of the first type with the given text, and the number under which it is stored, or has to be. Call

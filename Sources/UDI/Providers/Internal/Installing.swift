@@ -51,7 +51,7 @@ extension UDIContext {
   func install(_ module: any UDIModule, _ reach: UDIReach) {
     let thread = Resolution.current
     // A change of its own: it may release modules, and what their `deinit` does must come before this thread waits.
-    change { node, garbage in node.treeLocked.extras?.modules.removeAll { $0.isGone(&garbage) } }
+    change { node, garbage in node.treeLocked.extras?.making.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
     var others: [InstalledModule] = []
     while let present = begin(new, beside: others, on: thread), present !== new {
@@ -89,13 +89,13 @@ extension UDIContext {
         return nil
       }
       let extras = node.treeLocked.ensureExtras()
-      for module in extras.modules where module.moduleType == new.moduleType {
+      for module in extras.making.modules where module.moduleType == new.moduleType {
         if !others.contains(where: { $0 === module }) { return module }
       }
       let creation = Creation(on: thread)
       creation.begin(nil)
       new.creation = creation
-      extras.modules.append(new)
+      extras.making.modules.append(new)
       return new
     }
   }
@@ -107,15 +107,15 @@ extension Node {
   /// The lifetime of dependencies that are registered without one; nil means `.context`. A thread that is installing a
   /// module has a default of its own here. Used under the tree lock.
   var defaultLifetime: UDILifetime? {
-    get { installedHere?.defaultLifetime ?? treeLocked.extras?.defaultLifetime }
+    get { installedHere?.defaultLifetime ?? treeLocked.extras?.making.defaultLifetime }
     nonmutating set {
-      guard let module = installedHere else { return treeLocked.ensureExtras().defaultLifetime = newValue }
+      guard let module = installedHere else { return treeLocked.ensureExtras().making.defaultLifetime = newValue }
       module.defaultLifetime = newValue
     }
   }
 
   /// The module that this thread is installing, the innermost one.
   private var installedHere: InstalledModule? {
-    treeLocked.extras?.modules.last { $0.creation?.isOfThisThread == true }
+    treeLocked.extras?.making.modules.last { $0.creation?.isOfThisThread == true }
   }
 }

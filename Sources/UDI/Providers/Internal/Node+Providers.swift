@@ -17,13 +17,13 @@ extension Node {
     if let found {
       found.element.provider = provider
     } else {
-      treeLocked.providers.insert(ProviderEntry(provider: provider), initialCapacity: 4)
+      treeLocked.providers.insert(Node.Source(provider: provider), initialCapacity: 4)
     }
     if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
       setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
     }
     if let old {
-      if UDIRecording.isOn, provider.replaces == nil, !provider.isOfSetUp, !old.isOfSetUp {
+      if isRecording, provider.replaces == nil, !provider.isOfSetUp, !old.isOfSetUp {
         reportReplaced(old, by: provider, &garbage)
       }
       retire(old, &garbage)
@@ -99,7 +99,7 @@ extension Node {
 
   /// Drops what a context's providers keep, because the context is ending. The providers have already been taken out of
   /// the context. This takes the place of retiring each of them, and corrects no slots.
-  func drop(_ providers: inout CompactTable<ProviderEntry>, _ garbage: inout Garbage) {
+  func drop(_ providers: inout CompactTable<Node.Source>, _ garbage: inout Garbage) {
     providers.changeEach { element in
       // The references to the node are cleared first, so that `drop` does not correct slots, which end with the
       // context.
@@ -125,11 +125,45 @@ extension Node {
     treeLocked.providers.changeEach { result = result || !isKnownUniquelyReferenced(&$0.provider) }
     return result
   }
-}
 
-/// An element of the table of a context's providers.
-struct ProviderEntry: CompactTableElement {
-  var provider: Provider
-  var key: UInt64 { provider.keyID }
-  static func hash(_ key: UInt64) -> UInt { scrambledID(key) }
+  // MARK: - What the tree asks and tells
+
+  /// An element of the table of a context's providers.
+  struct Source: CompactTableElement {
+    var provider: Provider
+    var key: UInt64 { provider.keyID }
+    static func hash(_ key: UInt64) -> UInt { scrambledID(key) }
+  }
+
+  /// What making keeps at few nodes: the lifetime of dependencies that are registered without one, outside modules; and
+  /// the modules that are installed.
+  ///
+  /// Closing the context waits for the activities, apart from the creations that providers refer to: for operations of
+  /// `whileAvailable`, and for creations to which the provider no longer refers, because it was reset, replaced or
+  /// removed, or because an asynchronous factory has ended and only the completion or the closer still runs.
+  ///
+  /// The overrides, with which tests replace what the context has, are providers that show the value. If a key has
+  /// several, the one that was added last is in force.
+  typealias MakingSlot = (
+    defaultLifetime: UDILifetime?, modules: [InstalledModule], activities: [Activity], overrides: [Provider]
+  )
+  static var emptyMaking: MakingSlot { (nil, [], [], []) }
+
+  /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
+  var isHandedToFactory: Bool { Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self) }
+
+  func source(_ key: UInt64) -> Entry? { provider(key) }
+
+  func passOnDefaults(to child: Node) {
+    if let lifetime = defaultLifetime { child.treeLocked.ensureExtras().making.defaultLifetime = lifetime }
+  }
+
+  func abandonActivities(_ garbage: inout Garbage) {
+    // What is still under way must not be the last to hold the extras, with what they have of the user: it would
+    // release them under the lock.
+    for activity in treeLocked.extras?.making.activities ?? [] {
+      garbage.add(activity)
+      activity.leaveContext()
+    }
+  }
 }

@@ -23,12 +23,8 @@ struct RegisterRequest: ~Copyable {
     _ caller: (any Actor)?, _ fileID: StaticString, _ line: UInt
   ) {
     checkStaticType(type, Dependency.self, at: "\(fileID):\(line): ")
-    self.type = type
-    self.reach = reach
-    self.name = name
+    (self.type, self.reach, self.name, self.replaces, self.caller) = (type, reach, name, replaces, caller)
     self.lifetime = lifetime?.kind
-    self.replaces = replaces
-    self.caller = caller
     site = UDICallSite(fileID, line)
   }
 }

@@ -1,5 +1,25 @@
 /// Enters watchers at nodes, and notifies those that a change might concern. Call everything here under the tree lock.
 extension Node {
+  /// The lookups that are entered at one node under one key. They are not retained: one that is released leaves first.
+  final class Followers {
+    // Guarded by the tree lock.
+    @safe @exclusivity(unchecked) fileprivate var set = ObjectSet()
+
+    fileprivate func forEach(_ body: (Lookout) -> Void) {
+      set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Lookout.self)) } }
+    }
+  }
+
+  typealias Follower = Watcher
+
+  static func stop(_ followers: [Watcher]) { for watcher in followers { watcher.stop() } }
+
+  func noteNeed(_ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool) {
+    Resolution.present?.read(\.watcherOfNeeds)?.object.noteNeed(key, search, findsAll: findsAll, from: self)
+  }
+
+  func noteScope(_ key: KeyIdentity) { Watcher.present?.noteNeed(key, .ancestors, from: self) }
+
   /// Enters a watcher whose lookup begins at this node. It is entered here and at each node above that the lookup might
   /// climb to. If its lookup goes down, changes below this node are passed up to it. The nodes above notify it only of
   /// changes at themselves.
@@ -18,10 +38,10 @@ extension Node {
     lookout.hasMoved = false
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let present = extras.watchers[lookout.id]
-      let watchers = present ?? Watchers()
+      let present = extras.followers[lookout.id]
+      let watchers = present ?? Followers()
       watchers.set.insert(Unretained(lookout))
-      if present == nil { extras.watchers[lookout.id] = watchers }
+      if present == nil { extras.followers[lookout.id] = watchers }
       node.treeLocked.isWatched = true
       if lookout.isEntered { lookout.nodesAbove.append(node) } else { lookout.start = node }
       lookout.isEntered = true
@@ -35,43 +55,42 @@ extension Node {
   /// - Parameter isBelow: Whether it has done so below this node, and not at this node itself. That concerns only
   ///   lookups that begin here and go down.
   @inline(never)
-  func notifyWatchers(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
-    treeLocked.extras?.watchers[key]?.forEach {
-      let getsThere =
-        isBelow ? $0.start == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
+  func tellFollowers(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
+    treeLocked.extras?.followers[key]?.forEach {
+      let getsThere = isBelow ? $0.start == self && $0.direction.looks.below : !$0.finds(before: self, orThere: false)
       if getsThere { $0.notify(of: kind) } else if kind == .renewed { $0.forgetFindings() }
     }
   }
 
   /// Notifies all watchers that might find a provider under the given key at this node that it gives something else.
-  package func notifyWatchersHereAndAbove(of key: KeyIdentity) {
-    if unsafe Watcher.count == 0 { return }
+  package func tellFollowersHereAndAbove(of key: KeyIdentity) {
+    if unsafe Tree.followerCount == 0 { return }
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .renewed
-    notifyWatchersHereAndAbove(of: kind, to: key.id)
-    notifyWatchersHereAndAbove(of: kind, to: key.type.idOfAllKeys)
+    tellFollowersHereAndAbove(of: kind, to: key.id)
+    tellFollowersHereAndAbove(of: kind, to: key.type.idOfAllKeys)
   }
 
   /// Notifies the watchers that find all dependencies of a type that an entry of the type has come, gone or moved.
   ///
   /// - Parameter isBelow: Whether it has done so below this node, and not at this node itself.
   @inline(never)
-  func notifyWatchersOfAll(of kind: ChangeKind, _ entry: Unretained<Entry>, isBelow: Bool = false) {
+  func tellFollowersOfAll(of kind: ChangeKind, _ entry: Unretained<Entry>, isBelow: Bool = false) {
     let type = entry.read { $0.key.type }
-    if unsafe type.followers > 0 { notifyWatchersHereAndAbove(of: kind, to: type.idOfAllKeys, isBelow: isBelow) }
+    if unsafe type.followers > 0 { tellFollowersHereAndAbove(of: kind, to: type.idOfAllKeys, isBelow: isBelow) }
   }
 
   /// Notifies the watchers that are entered here, and those whose lookup begins above and goes down to this node; with
   /// `isBelow`, only those whose lookup begins here or above and goes further down.
-  private func notifyWatchersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
+  private func tellFollowersHereAndAbove(of kind: ChangeKind, to key: UInt64, isBelow: Bool = false) {
     for node in sequence(first: self, next: \.parentThatSeesThis) where node.treeLocked.isWatched {
-      node.notifyWatchers(of: kind, to: key, isBelow: isBelow || node != self)
+      node.tellFollowers(of: kind, to: key, isBelow: isBelow || node != self)
     }
   }
 
   /// After this node has got a new parent or lost its parent, notifies the watchers whose lookup passes upwards through
   /// this node.
   @inline(never)
-  func notifyWatchersOfMove() {
+  func tellFollowersOfMove() {
     let kind = Tree.isLooking ? ChangeKind.keptOnly : .answer
     for lookout in allLookouts where lookout.direction.looks.above {
       lookout.hasMoved = true
@@ -83,7 +102,7 @@ extension Node {
 
   /// After the context's search has changed, notifies those whose lookups begin here and named no search. Needs do not
   /// know whether they named one, so for all of them there is another look.
-  func notifyWatchersOfSearch() {
+  func tellFollowersOfSearch() {
     for lookout in allLookouts where lookout.start == self && (lookout as? Watcher)?.request.search == nil {
       if lookout.watcher != nil { lookout.forgetFindings() }
       lookout.notify(of: .answer)
@@ -96,7 +115,7 @@ extension Node {
   ///
   /// - Parameter isGone: Whether the context is going away.
   @inline(never)
-  func endWatching(isGone: Bool = false) {
+  func endFollowing(isGone: Bool = false) {
     let lookouts = allLookouts
     for watcher in lookouts {
       let endsHere = watcher.start == self
@@ -107,7 +126,7 @@ extension Node {
       if endsHere { watcher.leave() }
       if let index = watcher.nodesAbove.lastIndex(of: self) { watcher.nodesAbove.remove(at: index) }
     }
-    treeLocked.extras?.watchers = ObjectTable()
+    treeLocked.extras?.followers = ObjectTable()
     treeLocked.isWatched = false
     // Lookups from a closed context go on, so needs do, too.
     if !isGone { for need in lookouts where need.watcher != nil && !need.isEntered { enter(need) } }
@@ -116,18 +135,8 @@ extension Node {
   /// The lookups that are entered at this node.
   var allLookouts: [Lookout] {
     var all: [Lookout] = []
-    treeLocked.extras?.watchers.forEach { $0.forEach { all.append($0) } }
+    treeLocked.extras?.followers.forEach { $0.forEach { all.append($0) } }
     return all
-  }
-}
-
-/// The lookups that are entered at one node under one key. They are not retained: one that is released leaves first.
-final class Watchers {
-  // Guarded by the tree lock.
-  @safe @exclusivity(unchecked) fileprivate var set = ObjectSet()
-
-  fileprivate func forEach(_ body: (Lookout) -> Void) {
-    set.forEach { $0.read { body(unsafe unsafeDowncast($0, to: Lookout.self)) } }
   }
 }
 
@@ -152,10 +161,10 @@ extension Lookout {
   final func leave() {
     guard isEntered, let start else { return }
     for node in [start] + nodesAbove {
-      guard let extras = node.treeLocked.extras, let watchers = extras.watchers[id] else { continue }
+      guard let extras = node.treeLocked.extras, let watchers = extras.followers[id] else { continue }
       watchers.set.remove(Unretained(self))
-      if watchers.set.isEmpty { extras.watchers[id] = nil }
-      node.treeLocked.isWatched = !extras.watchers.isEmpty
+      if watchers.set.isEmpty { extras.followers[id] = nil }
+      node.treeLocked.isWatched = !extras.followers.isEmpty
     }
     (isEntered, nodesAbove) = (false, [])
   }

@@ -5,19 +5,11 @@ import Synchronization
 /// A lookup that a factory makes in a look leaves the fast path (`Node.attempt`). It is entered at the nodes of its
 /// search while the tree lock is held under which it looks, so no change is missed in between. What a context owns is
 /// found as it is kept, so what it was made of is no need; what its factory looked up before it failed is one.
+extension Provider { typealias Look = Watcher }
+
 extension Watcher {
-  /// How many looks are running. Written under the tree lock.
-  private static let looks = Atomic<Int>(0)
-
-  /// Whether any thread performs a look.
-  @inline(__always)
-  static var areLooking: Bool { looks.load(ordering: .relaxed) != 0 }
-
-  /// The watcher whose needs lookups on this thread are, because a factory makes them in a look; nil if none does.
-  static var ofNeeds: Watcher? { areLooking ? Resolution.present?.read(\.watcherOfNeeds)?.object : nil }
-
   /// The watcher whose look this thread performs, in a factory or not; nil if it performs none.
-  static var present: Watcher? { areLooking ? Resolution.present?.read { unsafe $0.watcher?.object } : nil }
+  static var present: Watcher? { Tree.areLooking ? Resolution.present?.read { unsafe $0.watcher?.object } : nil }
 
   /// Runs a part of a look that can change the tree. For the watcher itself, these changes count only as `.keptOnly`,
   /// and the entries that are added are marked; see `ChangeKind`. Do not call this under a lock.
@@ -25,24 +17,31 @@ extension Watcher {
   /// - Parameters:
   ///   - isForFactory: Whether the body looks something up on behalf of a factory.
   ///   - isWhole: Whether the body is a whole look.
+  // Inlined, without its parts: a specialisation for each closure would take 4 KiB of a client.
+  @inline(__always)
   func looking<Result>(
     isForFactory: Bool = false, isWhole: Bool = false, _ body: () throws -> Result
   ) rethrows -> Result {
-    Tree.change { _ in
-      looker = currentThread()
-      needs.next = 0
-      Self.looks.add(1, ordering: .relaxed)
-    }
-    defer {
-      Tree.change { garbage in
-        looker = 0
-        Self.looks.subtract(1, ordering: .relaxed)
-        if isWhole { noteFindings(&garbage) }
-        // If that was another read, the one before may have found something else.
-        if isWhole, needsHaveChanged { note(.renewed) }
-      }
-    }
+    beginPart()
+    defer { endPart(isWhole) }
     return try Resolution.current.object.looking(for: self, isForFactory: isForFactory, body)
+  }
+
+  @inline(never) private func beginPart() {
+    Tree.change { _ in
+      (looker, needs.next) = (currentThread(), 0)
+      Tree.looks.add(1, ordering: .relaxed)
+    }
+  }
+
+  @inline(never) private func endPart(_ isWhole: Bool) {
+    Tree.change { garbage in
+      looker = 0
+      Tree.looks.subtract(1, ordering: .relaxed)
+      if isWhole { noteFindings(&garbage) }
+      // If that was another read, the one before may have found something else.
+      if isWhole, needsHaveChanged { note(.renewed) }
+    }
   }
 
   // MARK: - Under the tree lock, unless it says otherwise

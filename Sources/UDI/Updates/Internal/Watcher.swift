@@ -60,8 +60,6 @@ final class Watcher: Lookout, @unchecked Sendable {
   var failure: (any Error)?
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
-  /// The number of watchers that exist. Guarded by the tree lock.
-  @exclusivity(unchecked) private(set) nonisolated(unsafe) static var count = 0
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
@@ -98,7 +96,7 @@ final class Watcher: Lookout, @unchecked Sendable {
 
   /// Changes the numbers of watchers. Called under the tree lock.
   fileprivate func count(_ difference: Int) {
-    unsafe Watcher.count += difference
+    unsafe Tree.followerCount += difference
     if findsAll { countFollower(difference) }
   }
 

@@ -39,7 +39,7 @@ struct BindRequest {
   /// the binding is withdrawn later.
   func tellAttachment() {
     form.borrowed.read { object in
-      guard UDIAttachment.exists(for: object), MainActorCheck.isOnMainActor else { return }
+      guard UDIAttachment.exists(for: object), runsOnMainActor else { return }
       (object as? any UDIObject)?._attachedContext.remember(owner: object)
     }
   }

@@ -14,11 +14,30 @@ class Binding: Entry, @unchecked Sendable {
 
   override func withdraw(_ garbage: inout Garbage) { withdraw(ifAlive: nil, &garbage) }
 
-  /// Removes the binding from its context, and records this if recording is on: see `UDIRecording.noteRemoval`, also
+  override final func answerToMake(
+    _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+  ) -> LookupAnswer {
+    if !behindBindings || registered.isRefused(to: wanted.reach) { return unsafe answer(wanted, into: memory) }
+    return liveObject(&garbage) == nil ? .undecided : node?.source(keyID).map { .provided($0) } ?? .nothing
+  }
+
+  /// Removes the binding from its context, and records this if recording is on: see `Node.noteRemoval`, also
   /// for the parameters. See `delist` for the other ways in which a binding ends.
   final func withdraw(ifAlive kind: UDIEntry.Kind?, by end: UDICallSite? = nil, _ garbage: inout Garbage) {
-    if UDIRecording.isOn { UDIRecording.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
+    if isRecording { node?.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
     takeOut(&garbage)
+  }
+
+  /// Removes the binding from its context, if it is in one, and records nothing (see `delist`). If the context has a
+  /// provider for the key, the provider answers from now on, or the instance that it keeps.
+  final func takeOut(_ garbage: inout Garbage) {
+    guard let node = node else { return }
+    self.node = nil
+    if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
+    delist()
+    // A death is news even if a look has noticed it.
+    let isDead = Tree.isFollowed && !comesFromLook && liveObject(&garbage) == nil
+    node.setEntry(node.source(keyID)?.current, forKey: keyID, notifying: isDead ? .died : changeKind)
   }
 
   /// This binding, if it is a detailed one.
@@ -31,6 +50,59 @@ class Binding: Entry, @unchecked Sendable {
     super.init(
       .binding, request.form, isWeak: true, key: token.key(named: request.name), isExact: token.isExact,
       reach: request.reach, at: request.site)
+  }
+
+  /// Makes the binding that a request describes.
+  ///
+  /// - Parameters:
+  ///   - isByItself: Whether the bound object itself makes the binding.
+  ///   - attachment: The attachment of the other object whose verb makes the binding, if one does.
+  static func make(_ request: BindRequest, isByItself: Bool, attachment: UDIAttachment? = nil) -> Binding {
+    attachment == nil && request.metadata == nil && !request.isMulti && !isRecording
+      ? Binding(request, isByItself: isByItself)
+      : DetailedBinding(request, isByItself: isByItself, attachment: attachment)
+  }
+
+  // MARK: - The bindings of one instance
+
+  /// Adds the binding to the list of its instance's bindings. If the verb of another object made the binding, adds it
+  /// to that object's list, too. Called under the tree lock.
+  ///
+  /// - Returns: Whether the list has other bindings.
+  final func enlist() -> Bool {
+    detailed?.attachment?.read { unsafe $0.bindingsOfOthers.insert(Unretained(self)) }
+    let chain = InstanceChain(key: form.address, first: Unretained(self))
+    guard let found = unsafe Tree.instances.find(chain.key) else {
+      unsafe Tree.instances.insert(chain)
+      return false
+    }
+    nextOfInstance = found.element.first
+    nextOfInstance?.object.previousOfInstance = chain.first
+    found.element = chain
+    return true
+  }
+
+  /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
+  /// verb made the binding, and from the list of the other context that the binding ends with. Called under the tree
+  /// lock.
+  ///
+  /// All ways in which a binding ends lead here. `takeOut` removes the binding from its context; a context's `unbind`
+  /// and `unregister` call it directly, because they record nothing. `withdraw` records the removal, and then calls
+  /// `takeOut`. If another binding replaces this one, or the context ends, there is nothing to take out, so `Node.bind`
+  /// and `Node.empty` call `delist` directly.
+  final func delist() {
+    if let previous = previousOfInstance {
+      previous.object.nextOfInstance = nextOfInstance
+    } else if let next = nextOfInstance {
+      unsafe Tree.instances.find(form.address)?.element = InstanceChain(key: form.address, first: next)
+    } else {
+      unsafe Tree.instances.remove(form.address)
+    }
+    nextOfInstance?.object.previousOfInstance = previousOfInstance
+    (previousOfInstance, nextOfInstance) = (nil, nil)
+    guard let detailed else { return }
+    _ = detailed.attachment?.read { unsafe $0.bindingsOfOthers.remove(Unretained(self)) }
+    detailed.end(with: nil)
   }
 }
 
@@ -58,32 +130,17 @@ final class DetailedBinding: Binding, @unchecked Sendable {
 
   init(_ request: BindRequest, isByItself: Bool, attachment: UDIAttachment?) {
     self.attachment = attachment.map { Unretained($0) }
-    objectType = UDIRecording.isOn ? request.form.borrowed.read { Swift.type(of: $0) } : nil
+    objectType = isRecording ? request.form.borrowed.read { Swift.type(of: $0) } : nil
     details = request.metadata
     super.init(request, isByItself: isByItself)
   }
-}
 
-extension Binding {
-  /// Makes the binding that a request describes.
-  ///
-  /// - Parameters:
-  ///   - isByItself: Whether the bound object itself makes the binding.
-  ///   - attachment: The attachment of the other object whose verb makes the binding, if one does.
-  static func make(_ request: BindRequest, isByItself: Bool, attachment: UDIAttachment? = nil) -> Binding {
-    attachment == nil && request.metadata == nil && !request.isMulti && !UDIRecording.isOn
-      ? Binding(request, isByItself: isByItself)
-      : DetailedBinding(request, isByItself: isByItself, attachment: attachment)
-  }
-}
+  // MARK: - Bindings that end with another context
 
-// MARK: - Bindings that end with another context
+  // An object whose context has ended is not to be found any more, although it may still find what is above. What is
+  // bound in that context goes with it. But `multiBind` also binds in other contexts, and those bindings have to be
+  // withdrawn.
 
-// An object whose context has ended is not to be found any more, although it may still find what is above. What is
-// bound in that context goes with it. But `multiBind` also binds in other contexts, and those bindings have to be
-// withdrawn.
-
-extension DetailedBinding {
   /// Makes a binding of an object's `multiBind` end as soon as the given context ends, too, and not only with the
   /// context that it is in. A later call replaces the given context. Called under the tree lock.
   ///
@@ -120,47 +177,5 @@ struct InstanceChain: CompactTableElement {
       next = current.read { $0.nextOfInstance }
       current.read(body)
     }
-  }
-}
-
-extension Binding {
-  /// Adds the binding to the list of its instance's bindings. If the verb of another object made the binding, adds it
-  /// to that object's list, too. Called under the tree lock.
-  ///
-  /// - Returns: Whether the list has other bindings.
-  func enlist() -> Bool {
-    detailed?.attachment?.read { unsafe $0.bindingsOfOthers.insert(Unretained(self)) }
-    let chain = InstanceChain(key: form.address, first: Unretained(self))
-    guard let found = unsafe Tree.instances.find(chain.key) else {
-      unsafe Tree.instances.insert(chain)
-      return false
-    }
-    nextOfInstance = found.element.first
-    nextOfInstance?.object.previousOfInstance = chain.first
-    found.element = chain
-    return true
-  }
-
-  /// Removes the binding from all lists: from the list of its instance's bindings, from the list of the object whose
-  /// verb made the binding, and from the list of the other context that the binding ends with. Called under the tree
-  /// lock.
-  ///
-  /// All ways in which a binding ends lead here. `takeOut` removes the binding from its context; a context's `unbind`
-  /// and `unregister` call it directly, because they record nothing. `withdraw` records the removal, and then calls
-  /// `takeOut`. If another binding replaces this one, or the context ends, there is nothing to take out, so `Node.bind`
-  /// and `Node.empty` call `delist` directly.
-  func delist() {
-    if let previous = previousOfInstance {
-      previous.object.nextOfInstance = nextOfInstance
-    } else if let next = nextOfInstance {
-      unsafe Tree.instances.find(form.address)?.element = InstanceChain(key: form.address, first: next)
-    } else {
-      unsafe Tree.instances.remove(form.address)
-    }
-    nextOfInstance?.object.previousOfInstance = previousOfInstance
-    (previousOfInstance, nextOfInstance) = (nil, nil)
-    guard let detailed else { return }
-    _ = detailed.attachment?.read { unsafe $0.bindingsOfOthers.remove(Unretained(self)) }
-    detailed.end(with: nil)
   }
 }

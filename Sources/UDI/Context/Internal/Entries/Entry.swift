@@ -85,23 +85,39 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// that keeps it. Does nothing for a provider or an override. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
-  /// Returns the instance of an entry that lookups cannot read directly: makes it, or takes it out of its box.
+  /// Whether a look has registered or bound this. (What a provider keeps comes and goes with the provider.)
+  var isRegisteredByLook: Bool { comesFromLook }
+
+  /// The kind of change that watchers are notified of when the entry is added or removed.
+  final var changeKind: ChangeKind { isRegisteredByLook ? .ofLook : .answer }
+
+  /// What slots refer to for this entry, if it is not hidden.
+  var current: Entry { self }
+
+  /// Answers a lookup with arguments, or for a fresh instance: with the provider itself instead of what it keeps.
+  /// Overrides are answers all the same. Called under the tree lock.
   ///
-  /// - Parameter isFresh: Whether to make a new instance even if one is kept.
-  /// - Returns: Nil if the entry has left its context in the meantime.
-  func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
+  /// - Parameter behindBindings: Whether to answer with the provider that a live binding hides, instead of with the
+  ///   binding.
+  func answerToMake(
+    _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+  ) -> LookupAnswer { unsafe answer(wanted, into: memory) }
 
-  /// The type as which `instance` was made; nil if it is not known.
-  var instanceType: Any.Type? { nil }
-}
+  /// The answer to such a lookup if a provider keeps an instance.
+  func answer(insteadOf kept: InstanceEntry) -> LookupAnswer { .provided(self) }
 
-// MARK: - Answering lookups
+  /// Forgets an instance that a provider keeps.
+  func forget(_ kept: InstanceEntry?, _ garbage: inout Garbage) {}
 
-extension Entry {
+  /// Answers for a provider of the kind `graphProvider`.
+  func answerFromGraph(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer { .provided(self) }
+
+  // MARK: - Answering lookups
+
   /// Answers a lookup. Writes the dependency to memory if that is possible at once, and otherwise says what is left to
   /// do.
   @inline(__always)
-  func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+  final func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     if kind.rawValue <= Kind.observed.rawValue {
       guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
       guard let object else { return .undecided }
@@ -119,61 +135,34 @@ extension Entry {
     return .written
   }
 
-  /// Answers a lookup with arguments, or for a fresh instance: with the provider itself instead of what it keeps.
-  /// Overrides are answers all the same. Called under the tree lock.
-  ///
-  /// - Parameter behindBindings: Whether to answer with the provider that a live binding hides, instead of with the
-  ///   binding.
-  func answerToMake(
-    _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
-  ) -> LookupAnswer {
-    switch kind {
-    case .observed, .owned, .boxed:
-      return (self as? InstanceEntry).map { .provided($0.isOverride ? $0 : $0.maker) } ?? .nothing
-    case .binding where behindBindings && !registered.isRefused(to: wanted.reach):
-      if liveObject(&garbage) == nil { return .undecided }
-      return node?.provider(keyID).map { .provided($0) } ?? .nothing
-    default: return unsafe answer(wanted, into: memory)
-    }
-  }
-
   /// Answers for an entry whose object is held weakly, and has to be cast for this lookup or refused to it.
   @inline(never)
-  private func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
+  private final func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
     return registered.isRefused(to: reach) ? .provided(self) : object.map { .object($0) } ?? .undecided
-  }
-
-  /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has
-  /// made. In this case, the method writes the instance without retaining the provider.
-  @inline(never)
-  func answerFromGraph(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
-    guard wanted.isExact, unsafe unsafeDowncast(self, to: Provider.self).makesExactType,
-      !registered.isRefused(to: wanted.reach)
-    else { return .provided(self) }
-    let id = unsafe unsafeDowncast(self, to: Provider.self).id
-    return Resolution.current.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
   }
 }
 
 /// The entry for an instance that a provider keeps, or for the value of an override. Slots refer to this entry instead
 /// of to the provider, unless a cache keeps the instance.
-package class InstanceEntry: Entry, @unchecked Sendable {
+package final class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: this class adds only properties that stay constant until `deinit`.
 
   /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.
   /// Written only in `init` and `deinit`, so accesses need no check for overlaps.
-  @safe @exclusivity(unchecked) private(set) final var owned: AnyObject?
-  private let provider: Unretained<Provider>
+  @safe @exclusivity(unchecked) private(set) var owned: AnyObject?
+  private let keeper: Unretained<Entry>
 
-  /// - Parameter isWeak: Whether to hold the instance weakly, because its users keep it alive.
-  init(_ instance: borrowing Instance, _ provider: __shared Provider, isWeak: Bool) {
-    self.provider = Unretained(provider)
+  /// - Parameters:
+  ///   - keeper: The provider that keeps the instance.
+  ///   - isWeak: Whether to hold the instance weakly, because its users keep it alive.
+  init(_ instance: borrowing Instance, keptBy keeper: __shared Entry, isExact: Bool, isWeak: Bool) {
+    self.keeper = Unretained(keeper)
     owned = isWeak ? nil : instance.object
     super.init(
-      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: provider.key,
-      isExact: provider.makesExactType, reach: provider.reach, at: provider.site)
+      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: keeper.key,
+      isExact: isExact, reach: keeper.reach, at: keeper.site)
   }
 
   deinit {
@@ -184,19 +173,21 @@ package class InstanceEntry: Entry, @unchecked Sendable {
   }
 
   /// The instance, or nil if it has been released.
-  final var instance: Instance? { (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) } }
+  var instance: Instance? { (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) } }
 
-  override func noteHelp() { if node != nil { maker.noteHelp() } }
+  /// The provider that keeps the instance. Call this only under a lock that guards a slot that refers to this entry. As
+  /// long as the slot refers to the entry, the provider is alive.
+  var registrar: Entry { keeper.object }
 
-  override func withdraw(_ garbage: inout Garbage) { provider.object.forget(self, &garbage) }
+  override var isRegisteredByLook: Bool { registrar.comesFromLook }
 
-  /// The provider of the instance. Call this only under a lock that guards a slot that refers to this entry. As long as
-  /// the slot refers to the entry, the provider is alive.
-  final var maker: Provider { provider.object }
+  override func noteHelp() { if node != nil { registrar.noteHelp() } }
 
-  override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
-    instance
-  }
+  override func withdraw(_ garbage: inout Garbage) { registrar.forget(self, &garbage) }
+
+  override func answerToMake(
+    _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
+  ) -> LookupAnswer { registrar.answer(insteadOf: self) }
 }
 
 /// What decides whether a lookup may take an entry's stored words as they are: whether they belong to exactly the type

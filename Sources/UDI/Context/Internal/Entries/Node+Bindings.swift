@@ -15,7 +15,7 @@ extension Node {
     binding.serial = treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     let hasOthers = binding.enlist()
-    if UDIRecording.isOn { UDIRecording.noteBind(binding, insteadOf: replaced, in: self, &garbage) }
+    if isRecording { noteBind(binding, insteadOf: replaced, &garbage) }
     if Tree.isLooking { binding.comesFromLook = true }
     setEntry(binding, forKey: binding.keyID, notifying: binding.changeKind)
     if let replaced {
@@ -73,18 +73,4 @@ extension WeakEntry {
   /// The entry as a binding. The cast is safe, because only `bind` puts entries into a node's dictionary, and these are
   /// bindings.
   var binding: Binding { unsafe unsafeDowncast(self, to: Binding.self) }
-}
-
-extension Binding {
-  /// Removes the binding from its context, if it is in one, and records nothing (see `delist`). If the context has a
-  /// provider for the key, the provider answers from now on, or the instance that it keeps.
-  func takeOut(_ garbage: inout Garbage) {
-    guard let node = node else { return }
-    self.node = nil
-    if let entry = node.treeLocked.bindings.removeEntry(forKey: Unretained(key)) { garbage.add(entry) }
-    delist()
-    // A death is news even if a look has noticed it.
-    let isDead = Tree.isFollowed && !comesFromLook && liveObject(&garbage) == nil
-    node.setEntry(node.provider(keyID)?.current, forKey: keyID, notifying: isDead ? .died : changeKind)
-  }
 }

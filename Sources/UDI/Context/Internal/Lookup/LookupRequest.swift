@@ -32,4 +32,17 @@ struct LookupRequest: Sendable {
   /// The type and the name, for messages.
   @inline(never)
   var keyText: String { key.description }
+
+  /// Notifies the observer that a lookup has found nothing. Do not call this under a lock.
+  ///
+  /// - Parameter path: The path of the context where the lookup began.
+  func tellMiss(from path: @autoclosure () -> [String], isRequired: Bool) {
+    UDIObserver.tell {
+      .missed(.init(typeName: key.typeName, name: name?.description, fullPath: path(), isRequired: isRequired))
+    }
+  }
 }
+
+/// The object or provider that looks something up, for the record of who needs what: the object's attachment and class,
+/// or the provider and nil.
+typealias Dependent = (identity: AnyObject, objectType: Any.Type?)

@@ -21,10 +21,10 @@ extension Node {
       }
       return (before: slot.element.state, after: settle(slot, own: entry.map { Unretained($0) }))
     }
-    if treeLocked.isWatched { notifyWatchers(of: kind, to: key) }
+    if treeLocked.isWatched { tellFollowers(of: kind, to: key) }
     if parentThatSeesThis != nil { propagate(change, of: key, notifying: kind) }
     if Tree.isFollowed, let entry = entry.map({ Unretained($0) }) ?? change.before.found {
-      notifyWatchersOfAll(of: kind, entry)
+      tellFollowersOfAll(of: kind, entry)
     }
   }
 
@@ -80,14 +80,14 @@ extension Node {
       return (before, after: settle(slot, own: before.depth == 0 ? before.found : nil))
     }
     if treeLocked.isWatched, change.before.found != change.after.found {
-      notifyWatchers(of: kind, to: key, isBelow: true)
+      tellFollowers(of: kind, to: key, isBelow: true)
     }
     return change
   }
 
   /// Updates the nodes above that see this node, after this node's slot for the given key has changed. Stops at the
   /// first node whose own slot stays as it was. A watcher above that finds only the first entry is therefore notified
-  /// only if that has changed. To notify all of them of another change, use `notifyWatchersHereAndAbove`.
+  /// only if that has changed. To notify all of them of another change, use `tellFollowersHereAndAbove`.
   private func propagate(_ change: SlotChange, of key: UInt64, notifying kind: ChangeKind) {
     var (child, change) = (self, change)
     while change.before != change.after, let parent = child.parentThatSeesThis {
@@ -116,7 +116,7 @@ extension Node {
         slot.key, child: self, from: old.flatMap { state.rank($0) }, to: new.flatMap { state.rank($0) }, below: state,
         notifying: kind)
       parent.propagate(change, of: slot.key, notifying: kind)
-      if Tree.isFollowed { parent.notifyWatchersOfAll(of: kind, state.best, isBelow: true) }
+      if Tree.isFollowed { parent.tellFollowersOfAll(of: kind, state.best, isBelow: true) }
     }
   }
 }

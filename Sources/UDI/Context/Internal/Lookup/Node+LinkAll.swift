@@ -11,7 +11,6 @@ extension Node {
   ///   at this node and at those above it).
   func allDependencies(_ request: LookupRequest, onlyFirst: Bool = false) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
-    let watcher = onlyFirst ? nil : Watcher.ofNeeds.map { ($0, request.key) }
     return Tree.change { garbage in
       let search = direction(of: request.search)
       while true {
@@ -27,7 +26,7 @@ extension Node {
         }
         if !hasWithdrawn {
           if treeLocked.makings > 0 { for (entry, _) in found { entry.noteHelp() } }
-          if let (watcher, key) = watcher { watcher.noteNeed(key, request.search, findsAll: true, from: self) }
+          if Tree.areLooking, !onlyFirst { noteNeed(request.key, request.search, findsAll: true) }
           return found
         }
         // Another entry might have taken the place of a dead one. It might have a different position in the order, so
@@ -39,39 +38,9 @@ extension Node {
       }
     }
   }
-}
 
-/// A live dependency that `linkAll` has found: its entry, and its object; nil if the instance has to be made or taken
-/// out of its box.
-typealias LoadedEntry = (entry: Entry, object: AnyObject?)
+  // MARK: - Without making anything
 
-extension Entry {
-  /// Loads the dependency for `linkAll`. Withdraws the entry if it is dead.
-  ///
-  /// - Parameter hasWithdrawn: Set if the entry has been withdrawn.
-  /// - Returns: Nil if the entry is dead, or if the lookup must not have the dependency because of its reach.
-  @inline(__always)
-  fileprivate final func load(
-    for reach: UDIReach, _ hasWithdrawn: inout Bool, _ garbage: inout Garbage
-  ) -> LoadedEntry? {
-    // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
-    // if all other references went away in the meantime, that thread would release the object.
-    if registered.isRefused(to: reach) { return nil }
-    switch kind {
-    case .binding, .observed:
-      if let object { return (self, object) }
-      withdraw(&garbage)
-      hasWithdrawn = true
-      return nil
-    case .owned: return unsafe (self, unsafeDowncast(self, to: InstanceEntry.self).owned)
-    case .boxed, .provider, .graphProvider, .scoped: return (self, nil)
-    }
-  }
-}
-
-// MARK: - Without making anything
-
-extension Node {
   /// The live bindings and the providers of the given type, in search order. Do not call this under a lock.
   func registrations(of type: TypeIdentity, _ search: UDISearch?) -> [Entry] {
     Tree.change { garbage in
@@ -185,5 +154,33 @@ extension Node {
       next.removeAll(keepingCapacity: true)
     }
     return found
+  }
+}
+
+/// A live dependency that `linkAll` has found: its entry, and its object; nil if the instance has to be made or taken
+/// out of its box.
+typealias LoadedEntry = (entry: Entry, object: AnyObject?)
+
+extension Entry {
+  /// Loads the dependency for `linkAll`. Withdraws the entry if it is dead.
+  ///
+  /// - Parameter hasWithdrawn: Set if the entry has been withdrawn.
+  /// - Returns: Nil if the entry is dead, or if the lookup must not have the dependency because of its reach.
+  @inline(__always)
+  fileprivate final func load(
+    for reach: UDIReach, _ hasWithdrawn: inout Bool, _ garbage: inout Garbage
+  ) -> LoadedEntry? {
+    // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
+    // if all other references went away in the meantime, that thread would release the object.
+    if registered.isRefused(to: reach) { return nil }
+    switch kind {
+    case .binding, .observed:
+      if let object { return (self, object) }
+      withdraw(&garbage)
+      hasWithdrawn = true
+      return nil
+    case .owned: return unsafe (self, unsafeDowncast(self, to: InstanceEntry.self).owned)
+    case .boxed, .provider, .graphProvider, .scoped: return (self, nil)
+    }
   }
 }

@@ -12,7 +12,7 @@ extension Node {
   func attempt(
     _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    if Watcher.areLooking, !meetsNeed(key, search) { return .undecided }
+    if Tree.areLooking, !meetsNeed(key, search) { return .undecided }
     lock.lock()
     guard !shared.needsTreeLock else {
       lock.unlock()
@@ -66,7 +66,7 @@ extension Node {
     _ key: UInt64, as wanted: WantedType, search: UDISearch?, mustMake: Bool, isFresh: Bool,
     for dependent: Dependent?, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
-    if !UDIRecording.isOn { stopRecordingLookups() }
+    if !isRecording { stopRecordingLookups() }
     while let entry = nearestEntry(key, direction(of: search)) {
       let answer = entry.read { entry in
         mustMake
@@ -78,9 +78,26 @@ extension Node {
         continue
       }
       if treeLocked.makings > 0 { entry.object.noteHelp() }
-      if let dependent { UDIRecording.noteUse(of: entry.object, by: dependent, from: self, &garbage) }
+      if let dependent { noteUse(of: entry.object, by: dependent, &garbage) }
       return answer
     }
     return .nothing
+  }
+
+  // MARK: - Recording who needs what. Called under the tree lock
+
+  /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.
+  func recordLookups() {
+    if shared.needsTreeLock || treeLocked.state == .closed { return }
+    lock.withLock { shared.needsTreeLock = true }
+  }
+
+  /// Lets lookups that begin here take the fast path again, because recording was switched off, unless a creation needs
+  /// the slow one.
+  func stopRecordingLookups() {
+    guard shared.needsTreeLock, treeLocked.makings == 0, !treeLocked.state.isEnding else { return }
+    // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
+    // another thread may have relied on the mark, in `UDIContext.recordLookups`.
+    lock.withLock { if !isRecording { shared.needsTreeLock = false } }
   }
 }

@@ -1,5 +1,5 @@
 /// A node's edges to its parent and children. Everything here is called under the tree lock.
-extension Node {
+extension Node: CompactTableElement {
   func child(tagged tag: String) -> Node? {
     guard treeLocked.childrenByTag.isEmpty else { return treeLocked.childrenByTag.find(tag)?.element }
     return children.first { $0.tag == tag }
@@ -37,7 +37,7 @@ extension Node {
     guard newSequence < Rank.sequenceLimit else {
       fatalError("a context can have only \(Rank.sequenceLimit) children in its lifetime")
     }
-    defer { if child.treeLocked.isWatched { child.notifyWatchersOfMove() } }
+    defer { if child.treeLocked.isWatched { child.tellFollowersOfMove() } }
     // The child is announced to the new parent before it is removed from the old one; otherwise a lookup could miss it
     // in between. Either announcement can climb as far as the other parent. The first one might reach the old parent,
     // which still lists the child by its old sequence number. The second one might reach the new parent, which lists
@@ -79,7 +79,7 @@ extension Node {
     lock.withLockInlined { shared.parent = nil }
     treeLocked.hasLostParent = true
     leave()
-    if treeLocked.isWatched { notifyWatchersOfMove() }
+    if treeLocked.isWatched { tellFollowersOfMove() }
     guard let context = treeLocked.heldContext.take() else { return nil }
     // The context is remembered only if it will be needed.
     if hasChildren || hasProvidersHeldElsewhere { remember(context) }
@@ -118,10 +118,9 @@ extension Node {
 
   /// The tags from the root to this node, the root's first.
   package var fullPath: [String] { andAncestors.map(\.tag).reversed() }
-}
 
-/// The elements of `childrenByTag`.
-extension Node: CompactTableElement {
+  // MARK: - The elements of `childrenByTag`
+
   var key: String { tag }
   static func hash(_ key: String) -> UInt { scrambled(UInt(bitPattern: key.hashValue)) }
 }

@@ -38,6 +38,9 @@ extension Node {
   /// The nodes above this one, the parent first.
   package var ancestors: DropFirstSequence<UnfoldFirstSequence<Node>> { andAncestors.dropFirst() }
 
+  /// This node and the nodes below it, breadth-first.
+  package var branch: [Node] { BreadthFirst(self).map(\.node) }
+
   /// The root of the tree.
   package var root: Node { andAncestors.reduce(self) { $1 } }
 
@@ -47,7 +50,4 @@ extension Node {
   /// There is one exception: while this thread or task runs a factory (or a completion) that was given this context, a
   /// lookup that names no direction goes up, so that nothing is made from dependencies below.
   func direction(of search: UDISearch?) -> UDISearch { search ?? (isHandedToFactory ? .ancestors : shared.search) }
-
-  /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
-  var isHandedToFactory: Bool { Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self) }
 }

@@ -7,22 +7,17 @@ extension Node {
   /// children. It hands them over to the outermost teardown, which releases them one after the other.
   func dismantle() {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    var providers = CompactTable<ProviderEntry>()
-    let outermost = Tree.change { garbage -> Unretained<Resolution>? in
+    var providers = CompactTable<Source>()
+    let outermost = Tree.change { garbage -> Unretained<ThreadState>? in
       if treeLocked.hasLostParent, shared.parent != nil { goOn(at: nil) }
-      // What is still under way must not be the last to hold the extras, with what they have of the user: it would
-      // release them under the lock.
-      for activity in treeLocked.extras?.activities ?? [] {
-        garbage.add(activity)
-        activity.leaveContext()
-      }
+      if treeLocked.extras != nil { abandonActivities(&garbage) }
       let children = empty(into: &bindings, &providers, goingOnAt: nil, isGone: true, &garbage)
       if children.isEmpty { return nil }
-      let thread = Resolution.current
+      let thread = ThreadState.here
       let isOutermost = thread.read { $0.orphans == nil }
       if isOutermost { thread.read { $0.orphans = [] } }
       // Nothing else may hold the children when the thread releases them.
-      thread.read { $0.orphans?.append(contentsOf: children) }
+      thread.read { $0.orphans?.append(contentsOf: children as [AnyObject]) }
       return isOutermost ? thread : nil
     }
     _ = consume bindings
@@ -37,9 +32,10 @@ extension Node {
   ///
   /// - Parameter atOnce: Whether to leave the context as it is if `close()` would have to wait for something.
   /// - Returns: Whether this call has ended the context.
+  @inline(never)
   func end(onlyIfAtOnce atOnce: Bool) -> Bool {
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
-    var providers = CompactTable<ProviderEntry>()
+    var providers = CompactTable<Source>()
     var children: [UDIContext] = []
     let isNew = Tree.change { garbage in
       if treeLocked.state == .closed { return false }
@@ -53,7 +49,7 @@ extension Node {
       // Only a context without children begins to end here, so it fills all of its slots itself.
       if beginsNow { lock.withLock { swap(&treeLocked.formerSlots, &shared.slots) } }
       treeLocked.state = .closed
-      treeLocked.extras?.end?.wakeForChange()
+      wakeForEnd()
       children = empty(into: &bindings, &providers, goingOnAt: above, &garbage)
       return true
     }
@@ -72,7 +68,7 @@ extension Node {
   /// - Returns: The children, the last one first.
   private func empty(
     into bindings: inout WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>,
-    _ providers: inout CompactTable<ProviderEntry>, goingOnAt above: Node?, isGone: Bool = false,
+    _ providers: inout CompactTable<Source>, goingOnAt above: Node?, isGone: Bool = false,
     _ garbage: inout Garbage
   ) -> [UDIContext] {
     swap(&bindings, &treeLocked.bindings)
@@ -82,11 +78,11 @@ extension Node {
     }
     swap(&providers, &treeLocked.providers)
     if let extras = treeLocked.extras {
-      if treeLocked.isWatched { endWatching(isGone: isGone) }
+      if treeLocked.isWatched { endFollowing(isGone: isGone) }
       let elsewhere = extras.bindingsElsewhere.map { unsafe unsafeDowncast($0.object, to: Binding.self) }
       for binding in elsewhere { binding.withdraw(ifAlive: .withdrawn, &garbage) }
-      while let override = extras.overrides.last { end(override, &garbage) }
-      if extras.hasRemovedBindings { UDIRecording.removeRecords(in: self) }
+      endOverrides(&garbage)
+      if extras.hasRemovedBindings { removeRecords() }
     }
     var orphans: [UDIContext] = []
     if hasChildren || treeLocked.extras?.lastClosed != nil {

@@ -47,8 +47,6 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     /// Whether `attempt` leaves lookups that begin here to `locate`: because they are recorded, or because the context
     /// is closed or being closed, and keys that it had are not looked up above.
     var needsTreeLock = false
-
-    fileprivate init(search: UDISearch) { self.search = search }
   }
 
   /// The part that changes to the tree need, but `attempt` does not. Each access names `treeLocked`, which means:
@@ -86,7 +84,7 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     /// looks for. Use a key from the dictionary only while the tree lock is held.
     var bindings = WeakValueDictionary<Unretained<KeyIdentity>, AnyObject>()
     /// The providers of the context, by the ids of their keys.
-    var providers = CompactTable<ProviderEntry>()
+    var providers = CompactTable<Source>()
     /// The child that was added first.
     var firstChild: Node?
     /// The child that was added last.
@@ -115,8 +113,6 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     var previousSibling: Node?
     /// The child of the same parent that was added just after this one.
     var nextSibling: Node?
-
-    fileprivate init() {}
 
     /// Returns `extras`, after making it if it is nil.
     mutating func ensureExtras() -> NodeExtras {

@@ -92,7 +92,7 @@ struct Isolation: Sendable {
     if isMainActor {
       // Usually the main actor runs on the first thread, which a resolution knows without asking the system. Asking it
       // would make an instance take a seventh more instructions ("made" in `Benchmarks/instructions`).
-      return Resolution.present?.read { $0.isOfFirstThread } == true || MainActorCheck.isOnMainActor
+      return ThreadState.hereIfAny?.read { $0.isOfFirstThread } == true || runsOnMainActor
     }
     guard let actor else { return true }
     // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see

@@ -17,7 +17,7 @@ package final class Alias: Provider, @unchecked Sendable {
 
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // Off the main actor, nothing may even hold a reference to an instance that belongs there.
-    if reach == .mainActor || target.reach == .mainActor, !MainActorCheck.isOnMainActor {
+    if reach == .mainActor || target.reach == .mainActor, !runsOnMainActor {
       Resolution.current.read { $0.noteMissOnlyHere() }
       throw ProviderFailure.isolatedElsewhere(.mainActor)
     }

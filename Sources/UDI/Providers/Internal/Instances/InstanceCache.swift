@@ -87,10 +87,8 @@ final class InstanceCaches: @unchecked Sendable {
   func first(_ arguments: ArgumentKey?) -> InstanceCache? { caches[number(arguments)] }
 
   /// All caches for arguments with the same hash.
-  func find(_ arguments: ArgumentKey?) -> [InstanceCache] { Self.list(first(arguments)) }
-
-  private static func list(_ first: InstanceCache?) -> [InstanceCache] {
-    first.map { Array(sequence(first: $0, next: \.next)) } ?? []
+  func find(_ arguments: ArgumentKey?) -> [InstanceCache] {
+    first(arguments).map { Array(sequence(first: $0, next: \.next)) } ?? []
   }
 
   func add(_ cache: InstanceCache) {
@@ -132,7 +130,7 @@ final class InstanceCaches: @unchecked Sendable {
     garbage.add(cache)
   }
 
-  var all: [InstanceCache] { caches.values.flatMap { Self.list($0) } }
+  var all: [InstanceCache] { caches.values.flatMap { sequence(first: $0, next: \.next) } }
 
   var isEmpty: Bool { caches.isEmpty }
 }

@@ -1,18 +1,3 @@
-/// Where a provider keeps an instance: by itself or, if there are arguments or the instance goes into a user's storage,
-/// in a cache. A graph of asynchronous factories keeps its instances in caches, too.
-struct InstanceKeeper {
-  let provider: Provider
-  /// The cache; nil if the provider keeps the instance by itself.
-  let cache: InstanceCache?
-
-  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
-  var custom: CustomStorage? { cache?.custom }
-
-  /// Whether all lookups with the same arguments get the same instance, and not only those of one graph. If so, the
-  /// instance gets its own graph while it is made.
-  var servesAllLookups: Bool { cache?.isOfGraph != true }
-}
-
 /// The next step of a thread or a task that wants an instance.
 enum Claim {
   /// Take this instance.
@@ -27,7 +12,20 @@ enum Claim {
   case gone
 }
 
-extension InstanceKeeper {
+/// Where a provider keeps an instance: by itself or, if there are arguments or the instance goes into a user's storage,
+/// in a cache. A graph of asynchronous factories keeps its instances in caches, too.
+struct InstanceKeeper {
+  let provider: Provider
+  /// The cache; nil if the provider keeps the instance by itself.
+  let cache: InstanceCache?
+
+  /// The user's storage, if the lifetime has one. It then keeps the instance, and `kept` is nil.
+  var custom: CustomStorage? { cache?.custom }
+
+  /// Whether all lookups with the same arguments get the same instance, and not only those of one graph. If so, the
+  /// instance gets its own graph while it is made.
+  var servesAllLookups: Bool { cache?.isOfGraph != true }
+
   /// The instance that is kept; nil if there is none, or if it has been released. Do not read this under the lock,
   /// because it asks the user's storage.
   var present: Instance? { if let custom { custom.load() } else { Tree.change { _ in kept } } }
@@ -101,7 +99,9 @@ extension InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     return Tree.change { garbage in
       let completes = maker.hasCompletion
-      if isWeak, let asker = Watcher.present, !asker.madeWeakly.contains(maker.id) { asker.madeWeakly.append(maker.id) }
+      if isWeak, let asker = Provider.Look.present, !asker.madeWeakly.contains(maker.id) {
+        asker.madeWeakly.append(maker.id)
+      }
       let isCurrent = finish(creation, .success(OwnedInstance(instance, provider.reach)))
       if provider.hasCloser { provider.noteUnclosed(instance) }
       guard let node = provider.node, isCurrent else {
@@ -122,7 +122,7 @@ extension InstanceKeeper {
       }
       // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
-        for key in [maker.key] + maker.aliases.map(\.key) { node.notifyWatchersHereAndAbove(of: key) }
+        for key in [maker.key] + maker.aliases.map(\.key) { node.tellFollowersHereAndAbove(of: key) }
       }
       return completes
     }

@@ -40,14 +40,14 @@ extension Provider {
     try context.change { node, garbage in
       let (owner, obstacle) = owner(around: node)
       // Contexts might move to another scope.
-      Watcher.present?.noteNeed(scopeKey, .ancestors, from: node)
+      if Tree.areLooking { node.noteScope(scopeKey) }
       if let present = owner?.keeper(of: self) { return present }
       guard let scope = owner, obstacle == nil else { throw ProviderFailure.explained(obstacle ?? .contextGone) }
       // If this is not the scope itself, the tree refers to the scope's context already.
       if scope == node, scope.parent == nil { scope.remember(context) }
       let new = ScopeKeeper(self)
       new.enter(scope)
-      scope.treeLocked.providers.insert(ProviderEntry(provider: new), initialCapacity: 4)
+      scope.treeLocked.providers.insert(Node.Source(provider: new), initialCapacity: 4)
       return new
     }
   }

@@ -82,6 +82,9 @@ class Activity: @unchecked Sendable {
   /// The key of what the activity makes or closes; nil if there is none.
   var key: KeyIdentity? { nil }
 
+  /// Whether the activity is an operation that its context's closing has ended.
+  var isEndedByClosing: Bool { false }
+
   /// What cannot go on before this has ended, apart from the waiters. Called under the tree lock.
   var following: Activity? { nil }
 
@@ -109,7 +112,7 @@ class Activity: @unchecked Sendable {
   final func delayClosing(of node: Node) {
     let extras = node.treeLocked.ensureExtras()
     delayed = extras
-    extras.activities.append(self)
+    extras.making.activities.append(self)
   }
 
   /// Ends what `delayClosing` has begun. The caller must hold the activity, so that it is not released under the lock.
@@ -118,7 +121,7 @@ class Activity: @unchecked Sendable {
   final func leaveContext() { if delayed != nil { endDelay() } }
 
   @inline(never)
-  private final func endDelay() { delayed.take()?.activities.removeAll { $0 === self } }
+  private final func endDelay() { delayed.take()?.making.activities.removeAll { $0 === self } }
 
   // MARK: - Waiting. Under the tree lock, unless it says otherwise
 

@@ -77,7 +77,7 @@ final class AsyncCall: @unchecked Sendable {
   static func checkCancellation() throws {
     try Task.checkCancellation()
     guard let current else { return }
-    if Tree.change({ _ in current.chain.contains { ($0.activity as? Operation)?.isEndedByClosing == true } }) {
+    if Tree.change({ _ in current.chain.contains { $0.activity?.isEndedByClosing == true } }) {
       throw CancellationError()
     }
   }

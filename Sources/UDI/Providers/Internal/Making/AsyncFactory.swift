@@ -46,8 +46,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       ? await attachAndKeep(instance, demand.context, for: place, on: isolation.actor) : keep(instance, for: place)
     if completes { await complete(instance, for: demand.context, on: completionActor) }
     if !isWanted {
-      let close = Tree.change { _ in closer?.close }
-      if let close { await self.close(instance, with: close, demand.context.fullPath) }
+      await closeUnkept(instance, demand.context.fullPath)
     } else if runsInstances, let (keeper, creation) = place {
       let isCancelled = demand.warmUp != nil && !Tree.change { _ in creation.isWanted }
       keeper.provider.beginOperations(of: instance, isPutOff: isCancelled)
@@ -95,7 +94,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
     let attachment = attach(instance.object, to: context, isOwned: isOwned)
     let kept = keep(instance, for: place)
-    if let attachment, attachment.context != nil { attachment.meetNeeds(of: instance.object, at: site) }
+    if let attachment, attachment.context != nil { Node.meetNeeds(of: instance.object, attachment, at: site) }
     return kept
   }
 

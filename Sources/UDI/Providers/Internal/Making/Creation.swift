@@ -78,7 +78,7 @@ class Creation: Activity, @unchecked Sendable {
       isInFactory = false
       guard let node = recordedNode.take() else { return }
       node.treeLocked.makings -= 1
-      if !UDIRecording.isOn { node.stopRecordingLookups() }
+      if !isRecording { node.stopRecordingLookups() }
     }
   }
 
@@ -112,7 +112,7 @@ class Creation: Activity, @unchecked Sendable {
     block(number)
     let outcome = Tree.change { _ in outcomeForWaiters }
     // A look makes the attempt itself: it has to know what the factory needs.
-    if case .failure = outcome, Watcher.present != nil { return .success(nil) }
+    if case .failure = outcome, Provider.Look.present != nil { return .success(nil) }
     return outcome
   }
 

@@ -20,7 +20,7 @@ struct Demand: Sendable {
   /// The warm-up that this is a part of, if it is one of a warm-up.
   var warmUp: WarmUp?
   /// The watcher whose look this is a part of; nil for any other lookup. A look makes nothing that is asynchronous.
-  var watcher: Watcher?
+  var watcher: Provider.Look?
 
   /// Performs the lookup, and waits as long as necessary.
   ///
@@ -47,7 +47,7 @@ struct Demand: Sendable {
       while let provider = entry as? Provider, Tree.change({ _ in provider.node != nil }) {
         if let made = try await obtain(from: provider) { return made }
       }
-      return try entry.instance(for: context, with: nil, isFresh: false).map { try exact($0, entry) }
+      return try entry.takeInstance(for: context, with: nil, isFresh: false).map { try exact($0, entry) }
     } catch { throw context.explained(error, request) }
   }
 
@@ -102,7 +102,7 @@ struct Demand: Sendable {
             try entry.reject(request.reach, given)
             provider = entry as? Provider
             // Nil if the entry has left its context in the meantime.
-            if provider == nil, let instance = try entry.instance(for: context, with: nil, isFresh: false) {
+            if provider == nil, let instance = try entry.takeInstance(for: context, with: nil, isFresh: false) {
               present = try exact(instance, entry)
             }
             if provider != nil || present != nil { return }
@@ -135,7 +135,7 @@ struct Demand: Sendable {
   /// Runs code that can change the tree, as a part of the look, if it is one.
   ///
   /// - Parameter isForFactory: Whether this is a lookup on behalf of an initialiser.
-  @inline(never)
+  @inline(__always)
   func looking<Made>(isForFactory: Bool = false, _ body: () throws -> Made) throws -> Made {
     guard let watcher else { return try body() }
     return try watcher.looking(isForFactory: isForFactory, body)

@@ -154,9 +154,7 @@ final class Factory: Provider, @unchecked Sendable {
         }
       }
       return instance
-    } catch {
-      throw fail(error, with: arguments, for: context, in: keeper, creation, on: thread, misses: misses)
-    }
+    } catch { throw fail(error, with: arguments, for: context, in: keeper, creation, on: thread, misses: misses) }
   }
 
   /// Attaches an instance. What it looks up then, the factory does not miss.

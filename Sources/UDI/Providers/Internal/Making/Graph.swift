@@ -24,7 +24,7 @@ final class Graph: @unchecked Sendable {
   }
 
   deinit {
-    guard unsafe belongsToMainActor, !MainActorCheck.isOnMainActor else { return }
+    guard unsafe belongsToMainActor, !runsOnMainActor else { return }
     let carrier = Graph()
     unsafe swap(&carrier.shared, &shared)
     releaseOnMainActor(consume carrier)

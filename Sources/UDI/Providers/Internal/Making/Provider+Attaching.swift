@@ -11,7 +11,7 @@ extension Provider {
     let isNew = Tree.change { attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &$0) }
     guard isNew else { return nil }
     member.didAttachContext()
-    return attachment.needs(of: object).isEmpty ? nil : attachment
+    return Node.hasNeeds(object) ? attachment : nil
   }
 
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it
@@ -31,5 +31,25 @@ extension Provider {
       that actor: register a closure that belongs to the actor.
       """, at: site)
     return nil
+  }
+}
+
+extension UDIAttachment {
+  /// Attaches an object that a provider has made, or that `provide` was given, unless the object is already attached to
+  /// a context. Called under the tree lock.
+  ///
+  /// - Parameter isOwned: Whether the context owns the object. If so, this is recorded even if the object is already
+  ///   attached.
+  /// - Returns: True if the call attached the object. The caller must then call `didAttachContext`, after releasing the
+  ///   tree lock.
+  func attach(
+    providedBy provider: Provider, _ object: AnyObject, to context: UDIContext, isOwned: Bool, _ garbage: inout Garbage
+  ) -> Bool {
+    let present = self.context
+    if let present { garbage.add(present) } else { remember(owner: object) }
+    if isOwned { setOwner(context, &garbage) }
+    if provider.sharing == .weak { unsafe weakKeeper = provider }
+    if present == nil { attach(object, to: context, at: provider.site, &garbage) }
+    return present == nil
   }
 }

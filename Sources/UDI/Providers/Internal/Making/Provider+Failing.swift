@@ -22,7 +22,7 @@ final class FactoryFailure: Sendable {
     case ProviderFailure.explained(.notConvertible(let made)):
       message = "the instance that the provider of \(describeType(made)) made does not conform"
       cause = .notConvertible(from: made)
-    case ProviderFailure.returnedNil: (message, cause) = (Self.nilMessage, .factoryReturnedNil)
+    case ProviderFailure.returnedNil: (message, cause) = (UDIEntry.Failure.nilMessage, .factoryReturnedNil)
     case is ProviderFailure: return nil
     case let missing as UDILinkError: (message, cause) = (missing.summary, nil)
     default:
@@ -32,9 +32,13 @@ final class FactoryFailure: Sendable {
     }
     argumentTypes = arguments?.types ?? []
   }
+}
 
-  /// The message if the factory returned nil. `UDIEntry` recognises a factory that returned nil by this message.
-  static let nilMessage = "it returned nil, and has made nothing since"
+extension UDIEntry.Failure {
+  init(_ failure: FactoryFailure) {
+    self.init(
+      message: failure.message, argumentTypes: typeNames(failure.argumentTypes), age: failure.time.duration(to: .now))
+  }
 }
 
 extension Provider {
@@ -69,7 +73,7 @@ extension Provider {
       if let failure { unsafe failure.isRepeated = extras?.lastFailure != nil }
       if failure != nil || hasExtras { ensureExtras().lastFailure = failure }
       hasFailure.store(failure != nil, ordering: .relaxed)
-      hasReturnedNil.store(failure?.message == FactoryFailure.nilMessage, ordering: .relaxed)
+      hasReturnedNil.store(failure?.message == UDIEntry.Failure.nilMessage, ordering: .relaxed)
     }
   }
 
@@ -79,4 +83,28 @@ extension Provider {
   /// The last failure; nil if there was none, or if there has been an instance since. An alias that has not failed
   /// itself has the failure of its target, the provider whose instances it serves. Call this under the tree lock.
   final var failure: FactoryFailure? { extras?.lastFailure ?? maker.extras?.lastFailure }
+
+  /// Returns the error to throw after the factory has thrown an error. If that error is a `UDILinkError`, adds a step
+  /// for this provider to its chain.
+  final func passOn(_ error: any Error) -> any Error { (error as? UDILinkError).map(passOn) ?? error }
+
+  /// Returns the same error with a step for this provider.
+  package final func passOn(_ missing: UDILinkError) -> UDILinkError {
+    missing.seen(
+      from: .init(
+        isProvider: true, typeName: key.typeName, name: key.name?.description, parameter: missing.parameter,
+        fileID: site.fileID, line: site.line))
+  }
+
+  /// Reports that a provider has made a value, although its lifetime keeps instances weakly.
+  final func reportWeakValue(_ instance: Instance) {
+    UDIReporter.current.report(
+      .valueHeldWeakly,
+      spelled(
+        """
+        The factory of \(key.description) made a value, of type \(type(of: instance.anyValue)), under the lifetime \
+        "\(lifetime.name)": only class instances can be kept weakly, so each link makes a new value. Register the \
+        factory as `.context` or `.unique`.
+        """), at: site)
+  }
 }

@@ -67,7 +67,7 @@ extension Provider {
       if let error = demand.warmUp?.failure(of: self, for: demand.context) { throw error }
       var parameters: [OwnedInstance?] = []
       if let reach = reachOfParameters, let types = parameterTypes(in: demand.context) {
-        if UDIRecording.isOn { demand.context.recordLookups() }
+        if isRecording { demand.context.recordLookups() }
         do {
           parameters = try await demand.parameters(types, reach, on: reach == .mainActor ? MainActor.shared : nil)
         } catch { throw fail(error, with: nil, for: demand.context, in: demand.warmUp) }

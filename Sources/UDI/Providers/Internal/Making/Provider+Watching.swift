@@ -2,7 +2,7 @@
 extension Provider {
   /// Whether runs of factories are recorded or observed.
   @inline(__always)
-  static var areRunsWatched: Bool { UDIRecording.isOn || UDIObserver.mayExist }
+  static var areRunsWatched: Bool { isRecording || UDIObserver.mayExist }
 
   /// Begins to watch a run, just before the factory is called: measures it and, if recording is on, has the factory's
   /// lookups recorded.
@@ -15,10 +15,10 @@ extension Provider {
   @inline(never)
   final func watchRun(in context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) -> () -> Void {
     let (start, askers) = (ContinuousClock.now, UDIObserver.mayExist ? askers() : [])
-    if UDIRecording.isOn { context.recordLookups() }
+    if isRecording { context.recordLookups() }
     return { [self] in
       let duration = start.duration(to: .now)
-      if UDIRecording.isOn { Tree.change { _ in ensureExtras().lastDuration = duration } }
+      if isRecording { Tree.change { _ in ensureExtras().lastDuration = duration } }
       UDIObserver.tell {
         .made(
           UDIEvent.Made(

@@ -39,13 +39,13 @@ package class Provider: Entry, @unchecked Sendable {
   /// access the actor. `onCreate` may change it.
   let hasActor: Atomic<Bool>
   /// Whether the provider has a closer. Read this under the tree lock.
-  @safe @exclusivity(unchecked) private(set) final var hasCloser = false
+  @safe @exclusivity(unchecked) final var hasCloser = false
   /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
   /// drop the one that it has. Constant once the provider has entered a context.
   final var isOfProvided = false
   /// Whether each instance that is kept has an operation (`Closer.operation`). Read without a lock after the instance
   /// has been kept; `UDIRegistration.running` begins the operations of those that were kept before.
-  private let hasOperation = Atomic<Bool>(false)
+  let hasOperation = Atomic<Bool>(false)
   /// Whether there is a completion. What a provider keeps is completed by whoever keeps it, or by `onCreate`: this is
   /// set, and then read, under the tree lock. For all other instances, it is read without a lock.
   let completesInstances = Atomic<Bool>(false)
@@ -86,7 +86,7 @@ package class Provider: Entry, @unchecked Sendable {
     var lastFailure: FactoryFailure?
     var caches: InstanceCaches?
     var aliases: [Alias] = []
-    var closer: Closer?
+    var closer: ClosingPart?
     var completion: Completion?
     var metadata: (any Sendable)?
     /// The ids of the providers with whose help instances were made (`noteHelp`).
@@ -129,7 +129,7 @@ package class Provider: Entry, @unchecked Sendable {
     super.init(
       .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
       at: original.site)
-    if original.hasCloser, let closer = original.closer { setCloser(closer.forAnotherProvider) }
+    if original.hasCloser { copyCloser(of: original) }
   }
 
   /// The instance that the provider keeps by itself, and not in a cache; nil if it keeps none, or if it has been
@@ -178,7 +178,25 @@ package class Provider: Entry, @unchecked Sendable {
   /// The types of the factory's arguments, if it takes any.
   final var wanted: (any AnyArgumentPack.Type)? { fixedExtras?.wanted }
 
-  override final var instanceType: Any.Type? { madeType }
+  /// Returns an instance: a new one, or the one that is kept.
+  ///
+  /// - Parameter isFresh: Whether to make a new instance even if one is kept.
+  /// - Returns: Nil if the provider has left its context in the meantime.
+  func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
+
+  override final func answer(insteadOf kept: InstanceEntry) -> LookupAnswer { .provided(id == 0 ? kept : self) }
+
+  /// Forgets an instance that is kept weakly and has been released.
+  override final func withdraw(_ garbage: inout Garbage) {
+    if let shown, shown.owned == nil, shown.liveObject(&garbage) == nil { forget(shown, &garbage) }
+  }
+
+  /// Answers for a provider with the lifetime `.graph`. Most links in a graph find an instance that an earlier link has
+  /// made. In this case, the method writes the instance without retaining the provider.
+  override final func answerFromGraph(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    guard wanted.isExact, makesExactType, !registered.isRefused(to: wanted.reach) else { return .provided(self) }
+    return Resolution.current.read({ unsafe $0.writeShared(id, to: memory) }) ? .written : .provided(self)
+  }
 
   /// The types of the parameters that are looked up for an initialiser; nil if it is not known what the factory looks
   /// up.
@@ -268,16 +286,6 @@ package class Provider: Entry, @unchecked Sendable {
   /// The aliases under which lookups find the provider's instances, too.
   final var aliases: [Alias] { extras?.aliases ?? [] }
 
-  /// Closes the provider's instances; nil if they need not be closed.
-  package final var closer: Closer? { extras?.closer }
-
-  /// Sets the closer. No lock is needed before the provider enters a context.
-  final func setCloser(_ closer: Closer) {
-    ensureExtras().closer = closer
-    hasCloser = true
-    if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
-  }
-
   /// The ids of the providers with whose help the provider's instances were made (`noteHelp`).
   package final var helpers: [UInt] { extras?.helpers ?? [] }
 
@@ -298,7 +306,7 @@ package class Provider: Entry, @unchecked Sendable {
   }
 
   /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
-  final var current: Entry { shown ?? self }
+  override final var current: Entry { shown ?? self }
 
   /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of
   /// to the provider, unless they refer to a binding, which takes precedence.
@@ -314,7 +322,7 @@ package class Provider: Entry, @unchecked Sendable {
 
   /// Forgets the entry for the instance that the provider keeps by itself, together with those of its aliases: slots
   /// refer to the provider again. Does nothing if the provider does not show this entry.
-  final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
+  override final func forget(_ entry: InstanceEntry?, _ garbage: inout Garbage) {
     guard let entry, entry === shown else { return }
     shown = nil
     for alias in aliases { alias.forget(alias.shown, &garbage) }
@@ -335,8 +343,7 @@ package class Provider: Entry, @unchecked Sendable {
     unsafe Tree.providerCount += 1
     id = unsafe Tree.providerCount
     // For the contexts above, that matters only while recording is on, and is not asked otherwise.
-    isOfSetUp =
-      node.treeLocked.isBeingSetUp || UDIRecording.isOn && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
+    isOfSetUp = node.treeLocked.isBeingSetUp || isRecording && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }

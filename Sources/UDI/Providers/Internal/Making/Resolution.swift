@@ -1,11 +1,3 @@
-#if canImport(Darwin)
-  import Darwin
-#elseif canImport(Glibc)
-  import Glibc
-#elseif canImport(Musl)
-  import Musl
-#endif
-
 /// What belongs to a thread for as long as the thread lives: above all, the synchronous factories that run on it, one
 /// inside the other; what their graph shares; and what is left for the end of the outermost link.
 ///
@@ -13,28 +5,19 @@
 /// that it links in between is linked on that thread. A task-local value would be worse in three ways. It would cost
 /// more than the rest of a link: two atomic operations, a lookup and an allocation. Tasks that outlive the link would
 /// inherit it. And it could not say which thread waits for which, so two threads could wait for one another for ever.
-final class Resolution {
+final class Resolution: ThreadState {
   /// A factory or a completion that is running.
-  struct Frame {
-    // Both references are unowned. Objects that a factory's frame refers to are held by the link that runs the factory;
-    // objects that a completion's frame refers to are held by `completions`.
-    let provider: Unretained<Provider>
-    let context: Unretained<UDIContext>
-    /// Used only by this thread: other threads read only a frame's provider.
-    let arguments: Arguments?
-  }
+  ///
+  /// Both references are unowned. Objects that a factory's frame refers to are held by the link that runs the factory;
+  /// objects that a completion's frame refers to are held by `completions`. The arguments are used only by this thread:
+  /// other threads read only a frame's provider.
+  typealias Frame = (provider: Unretained<Provider>, context: Unretained<UDIContext>, arguments: Arguments?)
 
   /// The frames of the running factories and completions, the outermost first. The frames of completions come first
   /// (see `complete`). Only this thread writes the frames. Other threads read them only under the tree lock and while
   /// this thread waits. They see that this thread waits, because it enters what it waits for (`Activity.enter`) under
   /// the same lock.
   @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
-
-  /// Whether the thread is the process's first one.
-  let isOfFirstThread = isFirstThread
-
-  /// The addresses of the thread's stack; nil before `isStackLow` first asks for them.
-  @exclusivity(unchecked) private var stack: Range<UInt>?
 
   /// The actor to which `obtain` has moved for what runs on this thread now; nil if it has not moved. Used only by this
   /// thread.
@@ -52,10 +35,6 @@ final class Resolution {
   /// How many lookups on this thread have failed, although they might succeed elsewhere: what they found is
   /// asynchronous, or belongs to an actor on which they did not run.
   @exclusivity(unchecked) var missesOnlyHere = 0
-
-  /// The children of dismantled contexts that this thread has yet to release; nil if it is dismantling none. See
-  /// `Node.dismantle`. Used only by this thread.
-  var orphans: [UDIContext]?
 
   /// How many lookups of optional parameters this thread performs, one inside the other. Other threads read this only
   /// while this thread waits, as for `frames`.
@@ -80,36 +59,23 @@ final class Resolution {
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) var hasRemains = false
 
-  /// Whether what this thread does now is part of a look (a lookup for a watcher). If so, entries that it adds to the
-  /// tree are marked: see `ChangeKind`. Used only by this thread.
-  @exclusivity(unchecked) var isLooking = false
   /// The watcher whose look this thread performs, also while that makes something that is made only once; nil if it
   /// performs none. Used only by this thread.
-  @exclusivity(unchecked) private(set) var watcher: Unretained<Watcher>?
+  @exclusivity(unchecked) private(set) var watcher: Unretained<Provider.Look>?
   /// How many frames there were when the look began; -1 if it is a lookup on behalf of a factory.
   @exclusivity(unchecked) private var framesBeforeLook = 0
 
   /// The watcher whose needs are the lookups on this thread, because a factory makes them in a look; nil if none does.
-  var watcherOfNeeds: Unretained<Watcher>? { unsafe frames.count > framesBeforeLook && !isTelling ? watcher : nil }
-
-  /// The user's closures that are told what happens.
-  enum Listener: UInt8 { case reporter = 1, observer }
-  /// The listeners that this thread is calling: a bit for each. Used only by this thread.
-  @exclusivity(unchecked) private var uncheckedListeners: UInt8 = 0
-  var isTelling: Bool { unsafe uncheckedListeners != 0 }
-
-  /// Calls a listener, unless this thread is calling it already: what a listener does is not told to it.
-  func tell(_ listener: Listener, _ call: () -> Void) {
-    guard unsafe uncheckedListeners & listener.rawValue == 0 else { return }
-    unsafe uncheckedListeners |= listener.rawValue
-    call()
-    unsafe uncheckedListeners &= ~listener.rawValue
+  var watcherOfNeeds: Unretained<Provider.Look>? {
+    unsafe frames.count > framesBeforeLook && !isTelling ? watcher : nil
   }
 
   /// Runs a body as part of a watcher's look or, if that is nil, as something that is not part of one.
   ///
   /// - Parameter isForFactory: Whether the body looks something up on behalf of a factory.
-  func looking<Result>(for watcher: Watcher?, isForFactory: Bool, _ body: () throws -> Result) rethrows -> Result {
+  @inline(__always)
+  func looking<Result>(for watcher: Provider.Look?, isForFactory: Bool, _ body: () throws -> Result) rethrows -> Result
+  {
     let outer = unsafe (self.watcher, framesBeforeLook, isLooking)
     unsafe (self.watcher, framesBeforeLook) = (watcher.map { Unretained($0) }, isForFactory ? -1 : frames.count)
     unsafe isLooking = watcher != nil
@@ -118,23 +84,17 @@ final class Resolution {
   }
 
   /// What is left to do for one new instance at the end of the outermost link.
-  struct Completion {
-    let provider: Provider
-    /// What keeps the instance, and begins its operation; the provider itself if nothing keeps it; nil for an instance
-    /// that was made before.
-    let keeper: Provider?
-    /// Whether the provider's completion is called.
-    let completes: Bool
-    let instance: Instance
-    let context: UDIContext
-    let arguments: KeptArguments?
-    /// The attachment of an instance that was attached, and that requires something.
-    let needs: UDIAttachment?
-    /// Whether the instance was made as part of a look.
-    let isOfLook: Bool
-    /// The graph in which the instance was made.
-    let graph: Graph
-  }
+  ///
+  /// - `keeper` keeps the instance, and begins its operation; it is the provider itself if nothing keeps the instance,
+  ///   and nil for an instance that was made before.
+  /// - `completes`: whether the provider's completion is called.
+  /// - `needs`: the attachment of an instance that was attached, and that requires something.
+  /// - `isOfLook`: whether the instance was made as part of a look.
+  /// - `graph`: the graph in which the instance was made.
+  typealias Completion = (
+    provider: Provider, keeper: Provider?, completes: Bool, instance: Instance, context: UDIContext,
+    arguments: KeptArguments?, needs: UDIAttachment?, isOfLook: Bool, graph: Graph
+  )
 
   // MARK: - The factories that run
 
@@ -186,7 +146,7 @@ final class Resolution {
     if unsafe isDeep || frames.contains(where: { $0.provider == reference }) {
       try reject(provider, for: context, with: arguments, isKept: isKept, isFresh: isFresh)
     }
-    unsafe frames.append(Frame(provider: reference, context: Unretained(context), arguments: arguments))
+    unsafe frames.append((reference, Unretained(context), arguments))
   }
 
   /// Throws an error if a factory must not begin: `ProviderFailure.cycle` if it is already running for the same
@@ -224,18 +184,6 @@ final class Resolution {
   /// Whether so many factories run inside one another that the depth of the stack has to be checked.
   private var isDeep: Bool { unsafe frames.count >= 6 }
 
-  /// Whether too little stack is left for one more factory.
-  func isStackLow() -> Bool {
-    if unsafe stack == nil { unsafe stack = currentStack() }
-    var mark: UInt8 = 0
-    let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
-    // Some code runs on its own stack, and there is no way to tell how much of it is left.
-    guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // What must be left is enough to throw the error, with its explanation, and to do everything that factories do
-    // between two checks.
-    return here - stack.lowerBound < min(max(UInt(stack.count) / 4, 56 << 10), 128 << 10)
-  }
-
   /// Records that the innermost factory has ended. If it was also the outermost one, ends the link.
   @inline(__always)
   func pop() {
@@ -255,10 +203,8 @@ final class Resolution {
     for context: UDIContext, with arguments: Arguments?
   ) {
     unsafe hasRemains = true
-    unsafe completions.append(
-      unsafe Completion(
-        provider: provider, keeper: keeper, completes: completes, instance: instance, context: context,
-        arguments: arguments.map { KeptArguments($0) }, needs: needs, isOfLook: isLooking, graph: presentGraph))
+    let kept = arguments.map { KeptArguments($0) }
+    unsafe completions.append((provider, keeper, completes, instance, context, kept, needs, isLooking, presentGraph))
     if unsafe frames.isEmpty { endOutermost() }
   }
 
@@ -288,15 +234,13 @@ final class Resolution {
     for completion in batch {
       let arguments = completion.arguments?.arguments
       // The frame does not retain what it refers to; `called` keeps the objects alive.
-      unsafe frames.append(
-        Frame(
-          provider: Unretained(completion.provider), context: Unretained(completion.context), arguments: arguments))
+      unsafe frames.append((Unretained(completion.provider), Unretained(completion.context), arguments))
       unsafe completionFrames = frames.count
       unsafe graph = completion.graph
       unsafe looking(for: completion.isOfLook ? watcher?.object : nil, isForFactory: true) {
         // The object might have been detached meanwhile.
         if let needs = completion.needs, needs.context != nil {
-          needs.meetNeeds(of: completion.instance.object, at: completion.provider.site)
+          Node.meetNeeds(of: completion.instance.object, needs, at: completion.provider.site)
         }
         if completion.completes { completion.provider.complete(completion.instance, for: completion.context) }
         let isCancelled = unsafe obtaining?.demand.warmUp != nil && Task.isCancelled
@@ -317,9 +261,6 @@ final class Resolution {
     unsafe frames.contains { $0.context.read { $0.withNode { $0 == node } } }
   }
 
-  /// The provider of the innermost frame; nil if there are no frames.
-  var runningProvider: Provider? { unsafe frames.count == 0 ? nil : frames[frames.count - 1].provider.object }
-
   /// The creations that this thread has begun and not ended, the innermost first. Read this under the tree lock.
   var creations: [Creation] { unsafe creation.map { Array(sequence(first: $0.object) { $0.outer?.object }) } ?? [] }
 
@@ -338,34 +279,12 @@ final class Resolution {
 
   // MARK: - Each thread's resolution
 
-  /// The key for thread-specific values, which is made on first access and never deleted.
-  private static let key: pthread_key_t = {
-    var key: pthread_key_t = 0
-    let status = unsafe pthread_key_create(&key) { value in
-      // The system calls this closure when a thread ends, and passes the value that the thread stored. On Darwin, the
-      // parameter's type says that the value is never nil.
-      let pointer: UnsafeMutableRawPointer? = unsafe value
-      if let pointer = unsafe pointer { unsafe Unmanaged<Resolution>.fromOpaque(pointer).release() }
-    }
-    guard status == 0 else { fatalError("no key for thread-specific values is left: \(status)") }
-    return key
-  }()
-
   /// The calling thread's resolution, which lives as long as the thread.
   @inline(__always)
-  static var current: Unretained<Resolution> {
-    guard let stored = unsafe pthread_getspecific(key) else { return make() }
-    return unsafe Unretained(address: UInt(bitPattern: stored))
-  }
+  static var current: Unretained<Resolution> { unsafe Unretained(address: here.address) }
 
   /// The calling thread's resolution, or nil if the thread has none yet.
-  static var present: Unretained<Resolution>? {
-    unsafe pthread_getspecific(key).map { unsafe Unretained(address: UInt(bitPattern: $0)) }
-  }
-
-  private static func make() -> Unretained<Resolution> {
-    let resolution = Resolution()
-    unsafe pthread_setspecific(key, Unmanaged.passRetained(resolution).toOpaque())
-    return Unretained(resolution)
-  }
+  static var present: Unretained<Resolution>? { hereIfAny.map { unsafe Unretained(address: $0.address) } }
 }
+
+extension ThreadState { static func make() -> ThreadState { Resolution() } }

@@ -1,0 +1,178 @@
+import Synchronization
+
+/// What a provider's context has to do when it is closed: the closures that `onClose` and `running` were given, and the
+/// instances that have yet to be closed.
+package final class Closer: @unchecked Sendable {
+  // Unchecked: the tree lock guards all mutable properties.
+
+  /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
+  typealias Body = ActorOwned<nonisolated(nonsending) @Sendable (Instance) async throws -> Void>
+
+  /// What `onClose` was given; nil if nothing.
+  var close: Body?
+  /// What `running` was given; nil if nothing.
+  var operation: Body?
+  /// Whether the operation may end before the context is closed.
+  var mayEnd = false
+  /// The instances that have to be closed, in the order in which they were made.
+  var unclosed: [Unclosed] = []
+  /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
+  /// are not reported as unclosed.
+  var isClosing = false
+  /// Whether a warm-up that was cancelled has left the operations of instances to the next one.
+  var hasPutOffOperations = false
+  /// The reporter of the task that has called `onClose` or `running` first. A `deinit` that belongs to the main actor
+  /// hides task-local values from what it releases. In a module with main-actor default isolation, each `deinit` that
+  /// nobody has written belongs there.
+  let reporter: UDIReporter?
+
+  init(_ reporter: UDIReporter? = .ofTask) { self.reporter = reporter }
+
+  /// The same closures, for a provider with instances of its own.
+  var forAnotherProvider: Closer {
+    let other = Closer(reporter)
+    (other.close, other.operation, other.mayEnd) = (close, operation, mayEnd)
+    return other
+  }
+
+  /// Erases the type of a closure for a `Sendable` dependency.
+  static func body<Dependency: Sendable>(
+    _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
+  ) -> Body {
+    let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
+      if let dependency = instance.value(as: Dependency.self, isExact: false) { try await function(dependency) }
+    }
+    return ActorOwned(body, by: function.isolation)
+  }
+
+  /// Does the same for a dependency that need not be `Sendable`. The closure runs on the main actor.
+  ///
+  /// - Precondition: The function belongs to no actor other than the main actor.
+  @MainActor
+  static func bodyOnMainActor<Dependency>(
+    _ function: @escaping @isolated(any) (Dependency) async throws -> Void, _ site: UDICallSite
+  ) -> Body {
+    _ = Isolation.onMainActor(function.isolation, at: site)
+    let plain = MainActorFunction(function)
+    let body = { @MainActor @Sendable (instance: Instance) async throws in
+      guard let dependency = instance.value(as: Dependency.self, isExact: false) else { return }
+      try await plain.call(dependency, ())
+    }
+    return ActorOwned(body, by: MainActor.shared)
+  }
+}
+
+/// An instance that its context has to close, and its operation, once that has begun.
+typealias Unclosed = (instance: OwnedInstance, operation: Operation?)
+
+// MARK: - How a provider with a closer keeps track of the instances that have yet to be closed
+
+extension Provider {
+  typealias ClosingPart = Closer
+
+  /// Closes the provider's instances; nil if they need not be closed.
+  package final var closer: Closer? { extras?.closer }
+
+  /// Sets the closer. No lock is needed before the provider enters a context.
+  final func setCloser(_ closer: Closer) {
+    ensureExtras().closer = closer
+    hasCloser = true
+    if closer.operation != nil { hasOperation.store(true, ordering: .relaxed) }
+  }
+
+  final func copyCloser(of original: Provider) { original.closer.map { setCloser($0.forAnotherProvider) } }
+
+  /// Notes that the order might matter in which the context is closed. Called under the tree lock.
+  final func noteCloser(_ node: Node) {
+    unsafe (node.treeLocked.hasClosers, Tree.hasClosers) = (true, Tree.hasClosers || hasCloser)
+  }
+
+  /// Whether no instance that the provider will keep is being made or stored. Call this under the tree lock.
+  final var isAtRest: Bool {
+    unsafe creation == nil && extras?.preparation == nil && caches?.all.allSatisfy(\.isAtRest) != false
+  }
+
+  /// Records that an instance has to be closed, if the provider has a closer. Call this under the tree lock.
+  // Not inlined, so that keeping an instance stays short ("scoped" in `Benchmarks/instructions`).
+  @inline(never)
+  final func noteUnclosed(_ instance: Instance) {
+    closer?.unclosed.append((OwnedInstance(instance, reach), operation: nil))
+  }
+
+  /// Drops the newest instances that have not been closed, cancels their operations, and reports them. Does nothing
+  /// while the context is being closed. Call this under the tree lock.
+  ///
+  /// - Parameter count: How many instances to drop, if there are as many.
+  @inline(never) final func dropUnclosed(_ count: Int, _ garbage: inout Garbage) {
+    guard let closer, !closer.isClosing else { return }
+    let dropped = closer.unclosed.suffix(count)
+    if dropped.isEmpty { return }
+    closer.unclosed.removeLast(dropped.count)
+    for (instance, operation) in dropped {
+      garbage.add(instance)
+      guard let operation else { continue }
+      if let node { operation.delayClosing(of: node) }
+      garbage.add(LateCall { operation.cancel(closing: []) })
+    }
+    let (key, count) = (key, dropped.count)
+    garbage.add(
+      LateCall.report(.unclosed, at: site, to: closer.reporter) {
+        """
+        \(count == 1 ? "An instance" : "\(count) instances") of \(key), registered with `onClose` or `running`, \
+        \(count == 1 ? "was" : "were") dropped without having been closed. Await `close()` on the context before it \
+        is reset or goes away, and before the registration is replaced or taken back. The asynchronous `withScope` \
+        closes its scope; the synchronous one does not.
+        """
+      })
+  }
+
+  /// Closes an instance that no context owns, and reports an error. This takes a task of its own: the current one might
+  /// have been cancelled.
+  ///
+  /// - Parameter path: The path of the context that would have owned the instance.
+  final func close(_ instance: Instance, with close: Closer.Body, _ path: [String]) async {
+    do { try await Task { try await close.value(instance) }.value } catch {
+      UDICloseError(failures: [UDIFailure(self, path: path, error: error)]).report()
+    }
+  }
+
+  final func closeUnkept(_ instance: Instance, _ path: [String]) async {
+    if let close = Tree.change({ _ in closer?.close }) { await self.close(instance, with: close, path) }
+  }
+
+  /// Begins the operation of an instance, or of each one that has none yet. Do not call this under a lock.
+  ///
+  /// - Parameters:
+  ///   - instance: The instance; nil for all.
+  ///   - isPutOff: Whether the operation is left to the next warm-up.
+  final func beginOperations(of instance: Instance? = nil, isPutOff: Bool = false) {
+    guard maker.runsInstances else { return }
+    let begun = Tree.change { _ -> [Operation] in
+      guard node != nil, let closer, let body = closer.operation, !closer.isClosing else { return [] }
+      closer.hasPutOffOperations = isPutOff || instance != nil && closer.hasPutOffOperations
+      if isPutOff { return [] }
+      var begun: [Operation] = []
+      // A given instance is usually the newest one.
+      for index in closer.unclosed.indices.reversed() {
+        let (owned, operation) = closer.unclosed[index]
+        if let instance, owned.value.object !== instance.object { continue }
+        if operation == nil {
+          begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value(owned.value) })
+          closer.unclosed[index].operation = begun.last
+        }
+        if instance != nil { break }
+      }
+      return begun.reversed()
+    }
+    for operation in begun { operation.start() }
+  }
+
+  /// Removes the provider from its context if it is of no more use there: it neither keeps nor makes an instance, and
+  /// it is a scope's keeper, which can be made anew, or the context is being closed. An alias is removed with its
+  /// target. Call this under the tree lock.
+  final func leaveIfIdle(_ garbage: inout Garbage) {
+    if unsafe showsInstance || kept != nil || creation != nil || hasCaches || self is Alias { return }
+    if kind == .scoped, closer?.unclosed.isEmpty == false { return }
+    if let node, kind == .scoped || node.treeLocked.state.isEnding { node.unregister(self, &garbage) }
+  }
+}

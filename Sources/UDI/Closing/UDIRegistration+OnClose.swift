@@ -1,0 +1,97 @@
+/// Closing what a context owns.
+extension UDIRegistration where Dependency: Sendable {
+  /// Has a closure called with each instance that the context owns, when the context is closed.
+  ///
+  /// ```swift
+  /// context.register(Database.self) { try Database.open() }
+  ///   .onClose { database in await database.disconnect() }
+  /// ```
+  ///
+  /// This holds for instances that exist already, too, except those of scopes that are not in the tree now. Of what
+  /// exists already, it may not be known who helped to make what: then the registrations alone give the order in which
+  /// it is closed. See ``UDIContext/close()``.
+  ///
+  /// What a context is given while it is being closed, or afterwards, is closed at once. An error is then reported as
+  /// ``UDIMisuse/Kind/closingFailed``.
+  ///
+  /// If an instance is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset
+  /// does not release what `provide` was given.)
+  ///
+  /// - Parameters:
+  ///   - fileID: The caller's file, for diagnosis.
+  ///   - line: The caller's line, for diagnosis.
+  ///   - close: Closes an instance. It runs on its own actor. An error that it throws is one of the failures that
+  ///     ``UDIContext/close()`` throws.
+  /// - Returns: The same registration, for chaining.
+  /// - Precondition: This is the registration of a provider under a lifetime by which a context owns the instances: not
+  ///   `.unique`, `.graph` or `.weak`, and not one with a storage of your own. It has no other `onClose`.
+  /// - Complexity: O(instances that are kept); under ``UDILifetime/scope``, also O(contexts in the tree).
+  @discardableResult
+  public func onClose(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    @_inheritActorContext _ close: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
+  ) -> UDIRegistration { closing(Closer.body(close), at: UDICallSite(fileID, line)) }
+}
+
+extension UDIRegistration {
+  /// Does the same as the form for `Sendable` types on the main actor, for a type that is not `Sendable`.
+  @preconcurrency @MainActor @discardableResult
+  public func onClose(
+    fileID: StaticString = #fileID, line: UInt = #line,
+    _ close: @escaping @isolated(any) (Dependency) async throws -> Void
+  ) -> UDIRegistration {
+    let site = UDICallSite(fileID, line)
+    return closing(Closer.bodyOnMainActor(close, site), at: site)
+  }
+
+  private func closing(_ body: Closer.Body, at site: UDICallSite) -> UDIRegistration {
+    _ = changeClosers("onClose", at: site) {
+      if $0.close != nil { fatalError("\(site.fileID):\(site.line): `onClose` was called twice.") }
+      $0.close = body
+    }
+    // Nothing else closes what a context was given that was closed, or being closed.
+    if let provider = entry as? Provider, let (instance, path) = Tree.change({ _ in provider.extras?.refused.take() }) {
+      Task { await provider.close(instance.value, with: body, path) }
+    }
+    return self
+  }
+
+  /// Changes what is done with the provider's instances when they are closed, also with those that exist already.
+  ///
+  /// - Returns: What keeps them.
+  func changeClosers(_ verb: String, at site: UDICallSite, _ change: (Closer) -> Void) -> [Provider] {
+    guard let provider = provider(for: verb, at: site) else { return [] }
+    // A provider that was not registered, because something else was to stay, has no lifetime yet.
+    if !provider.owns, provider.id != 0 {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): `\(verb)` was called on \(describeType(provider.key.type.text)), but under the \
+        lifetime "\(provider.lifetime.name)" the context does not own the instances, so it cannot close them. Name a \
+        lifetime under which the context keeps them, for example `.context` or `.scope`; or close each instance where \
+        it is used.
+        """)
+    }
+    return Tree.change { garbage in
+      let keepers = provider.openKeepers(verb, &garbage) ?? []
+      for keeper in keepers {
+        let (isNew, closer) = (keeper.closer == nil, keeper.closer ?? Closer())
+        if let old = closer.operation { garbage.add(old) }
+        change(closer)
+        keeper.setCloser(closer)
+        if let node = keeper.node { keeper.noteCloser(node) }
+        if isNew { keeper.allKept.forEach(keeper.noteUnclosed) }
+      }
+      return keepers
+    }
+  }
+
+  /// The provider that makes the instances; nil if the caller may not use them, which has been reported.
+  ///
+  /// - Precondition: This is not the registration of a binding.
+  func provider(for verb: String, at site: UDICallSite) -> Provider? {
+    guard let provider = (entry as? Provider)?.maker else {
+      fatalError("\(site.fileID):\(site.line): `\(verb)` was called on a binding; it works only for providers.")
+    }
+    return entry.isRefused(to: askedReach, Dependency.self, at: site) ? nil : provider
+  }
+}

@@ -1,0 +1,85 @@
+#if DEBUG
+  /// What the tree tells the layers above, and what it asks them.
+  ///
+  /// The tree does not know these layers. Each of them implements its part in an extension of `Node`, where the
+  /// compiler finds it. Everything is called under the tree lock, unless it says otherwise.
+  ///
+  /// Debug builds check that they do. A release build contains nothing of this.
+  protocol NodeListener {
+    // MARK: - Making
+
+    /// An element of the table of a context's providers, and what making keeps at few nodes.
+    associatedtype Source: CompactTableElement where Source.Key == UInt64
+    associatedtype MakingSlot
+    static var emptyMaking: MakingSlot { get }
+    /// Whether this thread or task runs a factory (or a completion) that was given this node's context. Also called
+    /// under the node's lock.
+    var isHandedToFactory: Bool { get }
+    /// The entry that a binding under a key hides.
+    func source(_ key: UInt64) -> Entry?
+    /// The entry that takes the place of all others under a key, in a test.
+    func override(_ key: UInt64) -> InstanceEntry?
+    var hasProvidersHeldElsewhere: Bool { get }
+    /// Drops what the providers keep that have been taken out of a context.
+    func drop(_ providers: inout CompactTable<Source>, _ garbage: inout Garbage)
+    /// Passes on to a new child what children take over.
+    func passOnDefaults(to child: Node)
+    func endOverrides(_ garbage: inout Garbage)
+    /// The context goes away: what is still being made for it no longer delays its end.
+    func abandonActivities(_ garbage: inout Garbage)
+
+    // MARK: - Closing
+
+    associatedtype ClosingSlot
+    static var emptyClosing: ClosingSlot { get }
+    /// Whether `close()` would have to wait for something.
+    var hasOpenEnds: Bool { get }
+    /// Wakes those that wait for the end of the context.
+    func wakeForEnd()
+
+    // MARK: - Following
+
+    /// Notes that what a look finds depends on the scope that is nearest to this node.
+    func noteScope(_ key: KeyIdentity)
+    /// Those who follow something at one node under one key, and one who does so for an object, until the object is
+    /// attached elsewhere.
+    associatedtype Followers: AnyObject
+    associatedtype Follower: AnyObject
+    /// Something has changed under a key, here or below.
+    func tellFollowers(of kind: ChangeKind, to key: UInt64, isBelow: Bool)
+    /// An entry has come, gone or moved; for those who follow all dependencies of its type.
+    func tellFollowersOfAll(of kind: ChangeKind, _ entry: Unretained<Entry>, isBelow: Bool)
+    /// A provider under a key gives something else.
+    func tellFollowersHereAndAbove(of key: KeyIdentity)
+    /// The node has got another parent, or has lost its parent.
+    func tellFollowersOfMove()
+    /// The context's search has changed.
+    func tellFollowersOfSearch()
+    /// The context is closed, being closed or gone.
+    func endFollowing(isGone: Bool)
+    /// Whether a lookup that a look makes need not be noted again. Do not call this under the tree lock.
+    func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool
+    /// Notes a lookup, if a factory makes it in a look.
+    func noteNeed(_ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool)
+    static func stop(_ followers: [Follower])
+
+    // MARK: - Wrappers. Not under a lock
+
+    /// Whether an object requires something.
+    static func hasNeeds(_ object: AnyObject) -> Bool
+    /// Looks up what an object requires, because it has been attached.
+    @discardableResult
+    static func meetNeeds(of object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool
+
+    // MARK: - Rules and diagnosis
+
+    associatedtype RulesSlot
+    func noteBind(_ new: Binding, insteadOf replaced: Binding?, _ garbage: inout Garbage)
+    func noteRemoval(of: Binding, ifAlive: UDIEntry.Kind?, by: UDICallSite?, _: inout Garbage)
+    func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage)
+    func removeRecords()
+    static func description(of entry: Entry, _ garbage: inout Garbage) -> UDIEntry
+  }
+
+  extension Node: NodeListener {}
+#endif

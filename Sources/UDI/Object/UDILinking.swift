@@ -1,0 +1,93 @@
+/// Where lookups begin: a context, or an object, whose lookups begin in its effective context.
+///
+/// The verbs that look something up, and `bind`, are extensions of this protocol, and so declared once for both. A
+/// class conforms only by way of ``UDIObject``. The requirements are for the library only.
+public protocol UDILinking: AnyObject {
+  // The lookups are requirements of another protocol, because clients compile a function for each requirement of this
+  // one and each class that conforms: with three more, 500 classes took 1.9 seconds longer ("compile" in
+  // `Benchmarks/cost`).
+
+  /// What performs the lookups.
+  associatedtype _Finder: UDIFinder
+  /// What performs the lookups: a context itself, or an object's attachment.
+  var _attachedContext: _Finder { get }
+}
+
+extension UDILinking {
+  /// Where the lookup begins, for all lookups that `UDIFinder` does not perform.
+  @_alwaysEmitIntoClient var _origin: UDIOrigin { _attachedContext._origin(for: self) }
+}
+
+/// What performs lookups: a context, or an object's attachment. For the library only.
+@_documentation(visibility: internal)
+public protocol UDIFinder: AnyObject {
+  // The first two are called by each `link` and `require` without arguments. Their parameters are not bundled: a struct
+  // that held the context would retain it, which costs a hit ("link" in `Benchmarks/instructions`) 177 instructions.
+
+  /// Looks up a dependency. For the library only.
+  func _find(
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
+    for asker: AnyObject, into memory: UnsafeMutableRawPointer)
+  /// Looks up a dependency, and throws if there is none. For the library only.
+  func _findOrThrow(
+    _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
+    for asker: AnyObject, into memory: UnsafeMutableRawPointer) throws
+  /// Where all other lookups begin. For the library only.
+  func _origin(for asker: AnyObject) -> UDIOrigin
+}
+
+/// Where a lookup begins that `UDIFinder` does not perform. For the library only.
+@_documentation(visibility: internal)
+public enum UDIOrigin {
+  /// A context.
+  case context(UDIContext)
+  /// An object's attachment, and the object.
+  case object(UDIAttachment, AnyObject)
+
+  // MARK: - Lookups that `UDIFinder` does not perform
+
+  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
+  // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
+  @_alwaysEmitIntoClient @inline(__always)
+  func present<Dependency>(_ request: LookupRequest) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) { unsafe findPresent(request, into: UnsafeMutableRawPointer($0)) }
+    return found
+  }
+
+  /// Does the same, and writes what it finds to memory.
+  ///
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
+  ///   not changed.
+  @unsafe @usableFromInline
+  func findPresent(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) {
+    switch self {
+    case .context(let context): _ = unsafe context.attempt(request, into: InstanceMemory(address: memory))
+    case .object(let attachment, _):
+      _ = unsafe attachment.attempt(
+        request.type, request.reach, named: request.name, search: request.search, into: memory)
+    }
+  }
+
+  @usableFromInline
+  func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
+    (try? context(for: "linkAll", isRequired: nil, request))?.lookUpAll(request) ?? []
+  }
+
+  // MARK: - The context
+
+  /// The context where the lookup begins: see `UDIAttachment.context(for:isRequired:_:of:)`.
+  func context(for verb: String, isRequired: Bool?, _ request: LookupRequest) throws -> UDIContext? {
+    switch self {
+    case .context(let context): context
+    case .object(let attachment, let owner):
+      try attachment.context(for: verb, isRequired: isRequired, request, of: owner)
+    }
+  }
+
+  /// Does the same for a verb that throws.
+  @inline(never)
+  func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
+    try context(for: verb, isRequired: true, request)!
+  }
+}

@@ -1,0 +1,26 @@
+extension InstanceEntry {
+  convenience init(_ instance: borrowing Instance, _ provider: __shared Provider, isWeak: Bool) {
+    self.init(instance, keptBy: provider, isExact: provider.makesExactType, isWeak: isWeak)
+  }
+
+  var maker: Provider { unsafe unsafeDowncast(registrar, to: Provider.self) }
+}
+
+extension Entry {
+  /// Returns the instance of an entry that lookups cannot read directly: makes it, or takes it out of its box.
+  ///
+  /// - Parameter isFresh: Whether to make a new instance even if one is kept.
+  /// - Returns: Nil if the entry has left its context in the meantime.
+  final func takeInstance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
+    try asProvider?.instance(for: context, with: arguments, isFresh: isFresh) ?? (self as? InstanceEntry)?.instance
+  }
+
+  /// The type as which the instance was made; nil if it is not known.
+  final var instanceType: Any.Type? { asProvider?.madeType }
+
+  /// The entry as a provider. Unlike a cast, this looks only at the kind.
+  @inline(__always)
+  private final var asProvider: Provider? {
+    kind.rawValue >= Kind.provider.rawValue ? unsafe unsafeDowncast(self, to: Provider.self) : nil
+  }
+}
