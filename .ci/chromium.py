@@ -4,7 +4,7 @@ Chromium reads the commands from a pipe, so nothing is needed besides Python and
 import base64, itertools, json, os, pathlib, queue, shutil, subprocess, tempfile, threading
 
 # How long to wait for what should come soon. Reaching it means a failure.
-PATIENCE = 60
+PATIENCE = 180
 
 
 class Failure(Exception):

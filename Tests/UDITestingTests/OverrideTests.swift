@@ -38,6 +38,26 @@ private final class Dog: Animal, @unchecked Sendable {
     #expect(try AppContext.require((any Cart).self) === made)
   }
 
+  @MainActor @Test("A property that keeps its dependency keeps the one that it looked up first")
+  func properties() {
+    final class Counter: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Linked var cart: (any Cart)?
+      @Required var required: any Cart
+    }
+    let basket = Basket(owner: 1).attached(to: AppContext)
+    let before = Counter().attached(to: AppContext)
+    #expect(before.cart?.owner == 1)
+    let during = withOverride(of: (any Cart).self, with: Basket(owner: 2)) {
+      let during = Counter().attached(to: AppContext)
+      #expect(before.cart?.owner == 1 && before.required.owner == 1)
+      #expect(during.cart?.owner == 2 && during.required.owner == 2)
+      return during
+    }
+    #expect(during.cart?.owner == 2 && during.required.owner == 2)
+    withExtendedLifetime(basket) {}
+  }
+
   @Test("Values, names, other contexts; and where there was nothing there is nothing again")
   func values() throws {
     let child = try AppContext.makeChild(tag: "child")

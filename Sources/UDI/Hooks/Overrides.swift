@@ -50,11 +50,11 @@ extension Node {
     garbage.add(override)
   }
 
-  /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
-  /// context's binding; or else to the provider or the entry for the instance that it keeps.
   func endOverrides(_ garbage: inout Garbage) {
     while let override = treeLocked.extras?.making.overrides.last { end(override, &garbage) }
   }
 
+  /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
+  /// context's binding; or else to the provider or the entry for the instance that it keeps.
   private func showOwn(_ key: KeyIdentity) { setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id) }
 }
