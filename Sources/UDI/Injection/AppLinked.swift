@@ -1,19 +1,22 @@
-/// A dependency that is looked up from ``AppContext`` each time it is read, and is not kept. Any class can use this
-/// wrapper.
+/// A dependency that is looked up from ``AppContext`` at each read, and is not kept.
+///
+/// Any class can use this wrapper.
 ///
 /// ```swift
 /// @AppLinked var log: (any Log)?
 /// ```
 ///
-/// Reads are not observed: nobody is told when the dependency comes or goes. For that, use ``Followed``.
+/// Reads are not observed: no observer is notified when the dependency comes or goes. To have observers notified, use
+/// ``Followed``.
 ///
 /// If a value is set, for example by a test, the property holds and returns this value until nil is set.
 @propertyWrapper
 public struct AppLinked<Dependency> {
   @usableFromInline let link: PropertyLink
 
-  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
-  /// write checks this.
+  /// Declares a dependency that need not be `Sendable`.
+  ///
+  /// The property may be used only on the main actor. Every read and write checks this.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

@@ -1,5 +1,6 @@
-/// A dependency that comes and goes, and whose observers are told when it does. It is looked up from the object's
-/// effective context each time it is read, and is not kept.
+/// A dependency that comes and goes, and whose observers are notified when it does.
+///
+/// The dependency is looked up from the object's effective context at each read, and is not kept.
 ///
 /// ```swift
 /// @MainActor @Observable final class Toolbar: @MainActor UDIFinalObject {
@@ -10,17 +11,20 @@
 /// ```
 ///
 /// The class need not be `@Observable`. A read is observed in the body of a SwiftUI view, in `withObservationTracking`,
-/// and in `Observations`. When a lookup would then find something else, observers are told: because the dependency has
-/// come, has gone, has been replaced or made anew, because contexts have moved, because the object has been attached
-/// elsewhere or detached, or because its context is closed; and then because of changes above. What the dependency is
-/// made of counts, too, as for ``UDILinking/updates(of:named:search:fileID:line:)``. They are told once, for
-/// several changes at once if need be, and on the main actor, if the first of them has read the property there. By that
-/// time the change has been made, so the property never gives what is not there any more. While nobody observes the
-/// property, nothing waits for changes. Off the main actor, a change between a read and the end of the closure that
-/// tracks it is not told, as of any `@Observable` class; the next change is.
+/// and in `Observations`. After an observed read, observers are notified when a lookup would find something else. The
+/// reason can be that the dependency has come, has gone, or has been replaced or made anew. It can also be that
+/// contexts have moved, that the object has been attached elsewhere or detached, or that its context is closed. Once
+/// its context is closed, changes above that context count. Changes to what the dependency is made of count, too, as
+/// for ``UDILinking/updates(of:named:search:fileID:line:)``.
 ///
-/// Observers are told with the ``AppContext`` and the ``UDIReporter`` of the first of them. They are not told of
-/// changes inside the dependency, unless it is `@Observable` itself. As for
+/// Observers are notified once, if necessary for several changes together. They are notified on the main actor if the
+/// first of them has read the property there. By that time the change has been made, so the property never returns a
+/// dependency that is no longer there. While the property has no observers, nothing waits for changes. Off the main
+/// actor, observers are not notified of a change between a read and the end of the closure that tracks it. This is so
+/// for any `@Observable` class. They are notified of the next change.
+///
+/// While observers are notified, the ``AppContext`` and the ``UDIReporter`` of the first of them are current. Observers
+/// are not notified of changes inside the dependency, unless it is `@Observable` itself. As for
 /// ``UDILinking/updates(of:named:search:fileID:line:)``, the release of an object that is not a ``UDIObject`` is
 /// noticed only when its binding is next touched.
 ///
@@ -29,8 +33,9 @@
 public struct Followed<Dependency> {
   @usableFromInline let property: FollowedProperty
 
-  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
-  /// write checks this.
+  /// Declares a dependency that need not be `Sendable`.
+  ///
+  /// The property may be used only on the main actor. Every read and write checks this.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

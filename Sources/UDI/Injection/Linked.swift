@@ -13,20 +13,20 @@
 /// a value is set, for example by a test, the property returns it until nil is set, wherever the object is attached.
 ///
 /// With `keeps: .weakly`, the property refers to the dependency weakly, and looks it up again after it has been
-/// released. With `keeps: .never`, the property looks it up at every read.
+/// released. With `keeps: .never`, the property looks it up at each read.
 ///
 /// The properties of a `Sendable` class cannot change, so such a class cannot use this wrapper. Instead, write `var
 /// clock: (any Clock)? { link((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 ///
-/// Reads are not observed, however the property keeps the dependency: nobody is told when it comes or goes. For that,
-/// use
-/// ``Followed``.
+/// However the property keeps the dependency, reads are not observed: no observer is notified when the dependency comes
+/// or goes. To have observers notified, use ``Followed``.
 @propertyWrapper
 public struct Linked<Dependency> {
   @usableFromInline let link: PropertyLink
 
-  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
-  /// write checks this.
+  /// Declares a dependency that need not be `Sendable`.
+  ///
+  /// The property may be used only on the main actor. Every read and write checks this.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What an object requires: its properties with the wrapper `Required`.
+/// The dependencies that an object requires: its properties with the wrapper `Required`.
 extension Node {
   /// Looks up what an object requires, after it has been attached. What is missing is reported: the program stops only
   /// when the property is read.
@@ -40,7 +40,7 @@ extension PropertyLink {
   }
 }
 
-/// What `UDITesting` asks about properties.
+/// Explanations of properties, for `UDITesting`.
 extension UDIContext {
   /// Explains what the first read of an object's property finds.
   ///

@@ -1,20 +1,23 @@
-/// A dependency without which the object cannot work. It is looked up when the object is attached, and is held strongly
-/// until the object is attached again or detached.
+/// A dependency without which the object cannot work.
+///
+/// The dependency is looked up when the object is attached, and is held strongly until the object is attached again or
+/// detached.
 ///
 /// ```swift
 /// @Required var store: any Store
 /// ```
 ///
 /// When the object is attached, the lookup comes before ``UDIObject/didAttachContext()``. If a provider makes the
-/// object, the lookup comes at the end of the outermost link, before `onCreate`, so two objects can require each other;
-/// like the lookups of a factory, it takes `.ancestors` unless the property names a search. If nothing is found, or a
-/// factory throws, this is reported as ``UDIMisuse/Kind/needNotMet``: in a test with the trait `.ownAppContext`, this
-/// is an issue.
+/// object, the lookup comes at the end of the outermost link, before `onCreate`, so two objects can require each other.
+/// Like the lookups of a factory, this lookup uses `.ancestors` unless the property names a search. If nothing is
+/// found, or a factory throws, this is reported as ``UDIMisuse/Kind/needNotMet``. In a test with the trait
+/// `.ownAppContext`, this is an issue.
 ///
-/// A read of what was not found looks it up again. If there is still nothing, the program stops with a message that
-/// says what was looked up, from where, and why it was not found. A property that is read before its object is attached
-/// is looked up in ``AppContext``. A property of an actor is looked up when it is first read. If a value is set, the
-/// property returns this value from then on, wherever the object is attached.
+/// If nothing was found, a read of the property repeats the lookup. If it still finds nothing, the program stops with a
+/// message. The message names the dependency, says where the lookup began, and explains why it found nothing. If a
+/// property is read before its object is attached, the dependency is looked up in ``AppContext``. In an actor, the
+/// dependency is looked up when the property is first read. If a value is set, the property returns this value from
+/// then on, wherever the object is attached.
 @propertyWrapper
 public struct Required<Dependency> {
   @usableFromInline let link: PropertyLink
@@ -22,8 +25,9 @@ public struct Required<Dependency> {
   // This initialiser and the one for `Sendable` types are disfavoured, so for an optional type, the compiler chooses
   // the deprecated initialiser below.
 
-  /// Declares a dependency that need not be `Sendable`. The property may be used only on the main actor; every read and
-  /// write checks this.
+  /// Declares a dependency that need not be `Sendable`.
+  ///
+  /// The property may be used only on the main actor. Every read and write checks this.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

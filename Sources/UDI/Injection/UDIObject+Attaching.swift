@@ -1,13 +1,14 @@
 extension UDIObject {
   /// The context that the object is attached to; nil if there is none, or if the context is gone.
   ///
-  /// Setting a context has four steps, even if the context is the same as before: the bindings that the object has made
-  /// with `bind` are withdrawn, the context is stored, what the object requires is looked up (see ``Required``), and
-  /// ``didAttachContext()`` is called. Bindings that the object has made with `multiBind` stay until the new context is
-  /// closed or goes. Setting nil detaches the object: all bindings that it has made are withdrawn, and
-  /// ``didAttachContext()`` is not called. From then on, the object's verbs use ``AppContext``.
+  /// Setting a context has four steps, even if the context is the same as before. First, the bindings that the object
+  /// has made with `bind` are withdrawn. Second, the context is stored. Third, the dependencies that the object
+  /// requires are looked up (see ``Required``). Fourth, ``didAttachContext()`` is called. Bindings that the object has
+  /// made with `multiBind` stay until the new context is closed or goes. Setting nil detaches the object: all bindings
+  /// that it has made are withdrawn, and ``didAttachContext()`` is not called. From then on, the object's verbs use
+  /// ``AppContext``.
   ///
-  /// - Complexity: O(bindings that are withdrawn), and the lookups of what the object requires.
+  /// - Complexity: O(bindings that are withdrawn), and the lookups of the dependencies that the object requires.
   public var attachedContext: UDIContext? {
     get { _attachedContext.context }
     set { setContext(newValue, at: nil) }
@@ -20,7 +21,7 @@ extension UDIObject {
   /// attach an object that something holds already, set ``attachedContext``.
   ///
   /// - Parameters:
-  ///   - context: The context to attach to; see ``attachedContext`` for what happens.
+  ///   - context: The context to attach to. ``attachedContext`` describes the steps.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The object.
@@ -31,7 +32,7 @@ extension UDIObject {
 
   /// Attaches the object to the context that another object uses, and returns it: `Row().attached(to: self)`.
   ///
-  /// This is for objects that make others. The context is the one that the other object is attached to, or
+  /// Use this method in objects that make others. The context is the one that the other object is attached to, or
   /// ``AppContext`` if it is attached to none. If the other object's context is gone, this object stays as it is, and
   /// the mistake is reported.
   ///

@@ -1,5 +1,6 @@
-/// The rules of a context for one type of object. They say which properties of an object to fill, and with which
-/// dependencies.
+/// The rules of a context for one type of object.
+///
+/// Rules say which properties of an object to fill, and with which dependencies.
 ///
 /// Rules are for objects that cannot, or should not, look up their dependencies themselves:
 ///
@@ -57,8 +58,9 @@ public struct UDIRules<Target>: Sendable {
     return add(isOnMainActor: false) { Self.fill(property, of: $0, by: request, from: $1) }
   }
 
-  /// Adds a rule that fills a property and is applied only on the main actor. The property and the dependency can
-  /// belong to the main actor.
+  /// Adds a rule that fills a property and is applied only on the main actor.
+  ///
+  /// The property and the dependency can belong to the main actor.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
@@ -71,8 +73,9 @@ public struct UDIRules<Target>: Sendable {
     _ property: ReferenceWritableKeyPath<Target, Dependency?>, named name: UDIName? = nil, search: UDISearch? = nil
   ) -> UDIRules { injectOnMainActor(property, named: name, search: search) }
 
-  /// Adds a rule that fills a property on the main actor. This is the form for modules in the Swift 5 language mode.
-  /// There, code without isolation can call it, too.
+  /// Adds a rule that fills a property on the main actor, in the Swift 5 language mode.
+  ///
+  /// In modules in that mode, code without isolation can call this form, too.
   ///
   /// - Parameters:
   ///   - property: An optional property. It is read once before it is set. If the dependency is missing, the property
@@ -91,8 +94,9 @@ public struct UDIRules<Target>: Sendable {
     injectOnMainActor(property, named: name, search: search)
   }
 
-  /// Adds a rule that calls a block, which can fill any properties of the object. If the block was written in
-  /// main-actor code, the rule is applied only on the main actor.
+  /// Adds a rule that calls a block, which can fill any properties of the object.
+  ///
+  /// If the block was written in main-actor code, the rule is applied only on the main actor.
   ///
   /// - Parameters:
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
@@ -138,7 +142,9 @@ public struct UDIRules<Target>: Sendable {
 }
 
 extension UDIContext {
-  /// Returns the rules for a class, or for all classes that conform to a protocol. Add further rules with `inject`.
+  /// Returns the rules for a class, or for all classes that conform to a protocol.
+  ///
+  /// Add further rules with `inject`.
   ///
   /// - Parameter type: The class, or a class-bound protocol: `(any Printing).self`.
   /// - Returns: The rules.
@@ -152,25 +158,27 @@ extension UDIContext {
   /// - Returns: The rules.
   public func rules<Target>(for type: Target.Type) -> UDIRules<Target> { UDIRules(context: self, reach: .mainActor) }
 
-  /// Applies the rules of this context and of all contexts above it to a `Sendable` object. The outermost context's
-  /// rules come first. The dependencies are looked up from this context.
+  /// Applies the rules of this context and of all contexts above it to a `Sendable` object.
+  ///
+  /// The outermost context's rules come first. The dependencies are looked up from this context.
   ///
   /// Off the main actor, rules that belong to the main actor are skipped.
   ///
   /// - Parameter object: The object.
-  /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
+  /// - Returns: The number of rules that were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of the contexts above it).
   @discardableResult
   public func inject(into object: any AnyObject & Sendable) -> Int { applyRules(to: object, .anywhere) }
 
-  /// Applies rules to an object that the compiler does not know to be `Sendable`, on the main actor. Rules for a
-  /// protocol that is `Sendable` are skipped. In all other respects, this form does the same as the one for `Sendable`
-  /// objects.
+  /// Applies rules, on the main actor, to an object that the compiler does not know to be `Sendable`.
+  ///
+  /// Rules for a protocol that is `Sendable` are skipped. In all other respects, this form does the same as the one for
+  /// `Sendable` objects.
   ///
   /// The rules can give the object dependencies that belong to the main actor, so the object must stay there.
   ///
   /// - Parameter object: The object.
-  /// - Returns: How many rules were applied: properties that were filled, and blocks that were called.
+  /// - Returns: The number of rules that were applied: properties that were filled, and blocks that were called.
   /// - Complexity: O(levels, and rules of this context and of the contexts above it).
   @preconcurrency @MainActor @discardableResult
   public func inject(into object: AnyObject) -> Int {
