@@ -1,10 +1,13 @@
-/// The calls that ``UDIObject/follow(_:named:search:isolation:fileID:line:_:)`` makes. You need not keep this:
-/// releasing it ends nothing.
+/// A handle for the calls that ``UDIObject/follow(_:named:search:isolation:fileID:line:_:)`` makes.
+///
+/// You need not keep the handle: releasing it does not end the calls.
 public struct UDIFollowing: Sendable {
   let watcher: Watcher
 
-  /// Ends the calls. On the actor of the closure, no call comes after this one. A closure of no actor may be running on
-  /// another thread.
+  /// Ends the calls.
+  ///
+  /// On the actor of the closure, no call begins after this one. A closure that belongs to no actor may still be
+  /// running on another thread.
   public func cancel() { Tree.change { _ in watcher.stop() } }
 }
 

@@ -1,7 +1,9 @@
 /// Following dependencies that come and go.
 extension UDILinking {
-  /// Returns a sequence of the results of a lookup: the current result, and a new one after each change. If the lookup
-  /// is an object's, and the object is attached to a different context later, the sequence stays with the first one.
+  /// Returns a sequence of the results of a lookup: the current result, and a new one after each change.
+  ///
+  /// If this method is called on an object that is attached to a different context later, the sequence stays with the
+  /// first context.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -21,8 +23,10 @@ extension UDILinking {
     return UDIResults(watch: _origin.watch(request), element: Watcher.first)
   }
 
-  /// Returns a sequence of all dependencies of a type, whatever their names: the current ones, and all of them anew
-  /// after each change. For plug-ins, open documents, and whatever else comes and goes.
+  /// Returns a sequence of all dependencies of a type, whatever their names.
+  ///
+  /// The first element contains the current dependencies. After each change, a new element contains all of them again.
+  /// Use this method for plug-ins, open documents, and other dependencies that come and go.
   ///
   /// ```swift
   /// for await players in context.updates(ofAll: (any Player).self) {
@@ -30,13 +34,13 @@ extension UDILinking {
   /// }
   /// ```
   ///
-  /// An element is what ``linkAll(_:search:fileID:line:)`` would return, in search order, each dependency with the name
-  /// under which it was found. It is an empty array while there is none. There is no new element as long as the same
-  /// instances are found under the same names in the same order. If the lookup is an object's, and the object is
-  /// attached to a different context later, the sequence stays with the first one.
+  /// An element contains the dependencies that ``linkAll(_:search:fileID:line:)`` would return, in search order, each
+  /// with the name under which it was found. While there are none, it is an empty array. There is no new element as
+  /// long as the same instances are found under the same names in the same order. If this method is called on an object
+  /// that is attached to a different context later, the sequence stays with the first context.
   ///
-  /// Providers make their instances, as for `linkAll`. So a provider whose instances nothing keeps makes another one
-  /// after each change among them, and these count as new.
+  /// Providers make their instances, as for `linkAll`. So a provider whose instances nothing keeps makes another
+  /// instance after each change among the dependencies. These instances count as new.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -54,23 +58,24 @@ extension UDILinking {
     return UDIResults(watch: _origin.watch(request, findsAll: true), element: Watcher.all)
   }
 
-  /// Waits until a lookup finds a dependency. If the first lookup finds one, the call returns at once. The context
-  /// stays alive while the call waits; if an object that calls this is attached to a different context meanwhile, the
-  /// call stays with the first one. If a factory has failed, it is called again when something has come or gone that it
-  /// looks up.
+  /// Waits until a lookup finds a dependency.
+  ///
+  /// If the first lookup finds one, the call returns at once. The context stays alive while the call waits. If this
+  /// method is called on an object that is attached to a different context meanwhile, the call stays with the first
+  /// context. If a factory has failed, it is called again when something that it looks up has come or gone.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
-  ///   - limit: How long to wait at most; nil for any time. If it is zero or less, the call does not wait for changes.
+  ///   - limit: The longest time to wait; nil for any time. If it is zero or less, the call does not wait for changes.
   ///   - clock: Measures the time.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order.
   /// - Throws: `CancellationError` if the task is cancelled before there is a dependency; ``UDILinkError`` if the
-  ///   context is gone or closed, or is closed meanwhile, or if the time is over. The error explains why there is
-  ///   nothing: for a dependency that could not be made, what is missing for it.
+  ///   context is gone or closed, or is closed meanwhile, or if the time is over. The error explains why nothing was
+  ///   found. For a dependency that could not be made, it says what is missing.
   nonisolated(nonsending) public func linkWhenAvailable<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, within limit: Duration? = nil,
     clock: any Clock<Duration> = ContinuousClock(), fileID: StaticString = #fileID, line: UInt = #line

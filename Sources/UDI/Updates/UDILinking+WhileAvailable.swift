@@ -1,6 +1,6 @@
-/// Running an operation while dependencies are there.
+/// Running an operation while dependencies are available.
 extension UDILinking {
-  /// Runs an operation as long as all of several dependencies are there.
+  /// Runs an operation as long as all of several dependencies are available.
   ///
   /// ```swift
   /// try await context.whileAvailable((any Player).self, (any Remote).self) { player, remote in
@@ -9,18 +9,20 @@ extension UDILinking {
   /// ```
   ///
   /// The operation begins as soon as lookups find all of the dependencies. When one of them goes, or another instance
-  /// takes its place, the operation is cancelled, and its end is awaited. As soon as all dependencies are there again,
-  /// the operation begins again, with what lookups find at that time. If an operation was cancelled in this way, its
-  /// result or error does not matter. There are never two operations at once, and none is left when the call returns.
+  /// takes its place, the operation is cancelled, and the call waits for its end. As soon as all dependencies are
+  /// available again, the operation begins again, with the instances that lookups find at that time. If an operation
+  /// was cancelled in this way, its result or error is ignored. Two operations never run at once, and none is left when
+  /// the call returns.
   ///
-  /// If the operation ends by itself, so does the call: it returns what the operation returns, and throws what the
-  /// operation throws.
+  /// If the operation ends by itself, the call ends, too. It returns the operation's result, or throws the operation's
+  /// error.
   ///
-  /// A running operation holds its dependencies. A bound object therefore does not go when everything else releases it,
-  /// but only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
+  /// A running operation holds its dependencies. A bound object therefore does not go when everything else releases it.
+  /// It goes only when it is unbound, replaced or bound elsewhere, or when its context is removed or closed. While no
   /// operation runs, the call holds an object only if a provider has made it and no context owns it.
   ///
-  /// If an object that calls this is attached to a different context meanwhile, the call stays with the first one.
+  /// If this method is called on an object that is attached to a different context meanwhile, the call stays with the
+  /// first context.
   ///
   /// - Parameters:
   ///   - type: The type that the first dependency is registered under.
@@ -30,9 +32,9 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
   ///     the closure `@MainActor`.
-  /// - Returns: What the operation returns when it ends by itself.
-  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
-  ///   ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
+  /// - Returns: The result of the operation when it ends by itself.
+  /// - Throws: The error that the operation throws when it ends by itself; `CancellationError` if the current task is
+  ///   cancelled; ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
   /// - Complexity: For each dependency, as for ``updates(of:named:search:fileID:line:)``.
   nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
     _ type: First.Type, _ more: repeat (each More).Type, search: UDISearch? = nil, fileID: StaticString = #fileID,
@@ -54,9 +56,9 @@ extension UDILinking {
   ///   - line: The caller's line, for diagnosis.
   ///   - operation: The operation. It runs in a child task of the current one. If it belongs on the main actor, mark
   ///     the closure `@MainActor`.
-  /// - Returns: What the operation returns when it ends by itself.
-  /// - Throws: What the operation throws when it ends by itself; `CancellationError` if the current task is cancelled;
-  ///   ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
+  /// - Returns: The result of the operation when it ends by itself.
+  /// - Throws: The error that the operation throws when it ends by itself; `CancellationError` if the current task is
+  ///   cancelled; ``UDILinkError`` if the context is gone or closed, or is closed meanwhile.
   nonisolated(nonsending) public func whileAvailable<First: Sendable, each More: Sendable, Result: Sendable>(
     _ key: UDIKey<First>, _ more: repeat UDIKey<each More>, search: UDISearch? = nil, fileID: StaticString = #fileID,
     line: UInt = #line, _ operation: @escaping @Sendable (First, repeat each More) async throws -> Result

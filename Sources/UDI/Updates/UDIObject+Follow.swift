@@ -9,18 +9,21 @@ extension UDIObject where Self: Sendable {
   /// }
   /// ```
   ///
-  /// The closure runs on the actor in whose code it is written. It is called for the first time before this call
-  /// returns, unless this call is made elsewhere, and after that as
+  /// The closure runs on the actor in whose code it is written. The first call comes before this method returns, unless
+  /// this method is called outside that actor. Further calls come when
   /// ``UDILinking/updates(of:named:search:fileID:line:)`` has new elements: of several changes at once, only the latest
-  /// state counts. No two calls overlap, and the last one gets the latest state. In a closed context, this goes on with
-  /// what lookups from there still find: what is above. If the context goes, the closure is called with nil.
+  /// state counts. No two calls overlap, and the last one gets the latest state. In a closed context, the calls go on
+  /// with the dependencies that lookups from there still find above it. If the context goes, the closure is called with
+  /// nil.
   ///
-  /// Like what the object has bound, this ends when the object is attached again or detached, so ``didAttachContext()``
-  /// is the place for it. It also ends when the object is released, or when the returned `UDIFollowing` is cancelled,
-  /// which need not be kept. Until then, neither the object nor the dependency is kept alive.
+  /// Like bindings that the object has made with `bind`, the calls end when the object is attached again or detached.
+  /// So ``didAttachContext()`` is the place to call this method. The calls also end when the object is released, or
+  /// when the returned `UDIFollowing` is cancelled. You need not keep the `UDIFollowing`. Until the calls end, neither
+  /// the object nor the dependency is kept alive.
   ///
-  /// The closure, and the factories that make what it is given, see the ``AppContext`` of the code that calls this, as
-  /// long as that context exists, and its ``UDIReporter``. They do not see its other task-local values.
+  /// The closure, and the factories that make its dependency, see the ``AppContext`` and the ``UDIReporter`` of the
+  /// code that calls this method. They see the ``AppContext`` only as long as it exists. They do not see the other
+  /// task-local values of that code.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -30,7 +33,7 @@ extension UDIObject where Self: Sendable {
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - body: Called with this object, which the closure need not capture, and with the dependency or nil.
-  /// - Returns: What ends the calls, if that is necessary.
+  /// - Returns: A handle with which to end the calls, if that is necessary.
   /// - Complexity: As for ``UDILinking/updates(of:named:search:fileID:line:)``.
   @discardableResult
   public func follow<Dependency: Sendable>(
@@ -46,8 +49,9 @@ extension UDIObject where Self: Sendable {
 }
 
 extension UDIObject where Self: Actor {
-  /// Calls a closure on this actor, soon, and whenever a lookup would find something else than before. In all other
-  /// respects, this does the same as ``follow(_:named:search:isolation:fileID:line:_:)``.
+  /// Calls a closure on this actor, soon, and whenever a lookup would find something else than before.
+  ///
+  /// In all other respects, this method does the same as ``follow(_:named:search:isolation:fileID:line:_:)``.
   @discardableResult
   public func follow<Dependency: Sendable>(
     _ type: Dependency.Type, named name: UDIName? = nil, search: UDISearch? = nil, fileID: StaticString = #fileID,
