@@ -1,11 +1,11 @@
-/// How long something may take, and the clock that says so. A class, because a reference to a clock and its type makes
+/// A time limit, and the clock that measures it. This is a class, because a reference to a clock and its type makes
 /// code large.
 package final class Limit: Sendable {
   private let time: Duration
   private let clock: any Clock<Duration>
 
-  /// Makes a limit; nil if there is no time, or if it is so long that it is no limit. A clock may be unable to say when
-  /// it would end.
+  /// Makes a limit; nil if there is no time, or if the time is so long that it is no limit. A clock may be unable to
+  /// say when such a time would end.
   package init?(_ time: Duration?, _ clock: any Clock<Duration>) {
     guard let time, time < .seconds(1 << 40) else { return nil }
     (self.time, self.clock) = (time, clock)

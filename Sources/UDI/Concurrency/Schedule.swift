@@ -13,8 +13,8 @@ package enum Schedule: Sendable {
   /// alive. The tree lock is held, so a hook must not use the tree. A hook may release all other references to the
   /// object, so that the library holds the last one.
   case loadedToLook
-  /// The thread is about to be blocked, or the task to be suspended, until an activity has ended (see `Activity`):
-  /// for example, the making of an instance, or a run of `close()`.
+  /// The thread is about to be blocked, or the task to be suspended, until an activity has ended (see `Activity`).
+  /// Examples are the making of an instance, and a run of `close()`.
   case waits
   /// The task that makes an instance with an asynchronous factory has been started, and its creation refers to it.
   case storesTask
@@ -27,7 +27,7 @@ package enum Schedule: Sendable {
   case climbing
 
   #if DEBUG
-    /// What is called at each point that the current task, or a task that it starts, reaches.
+    /// The closure that is called at each point that the current task, or a task that it starts, reaches.
     @TaskLocal package static var hook: (@Sendable (Schedule) -> Void)?
   #endif
 

@@ -15,14 +15,14 @@ public struct UDIReach: Hashable, Sendable {
   @_alwaysEmitIntoClient @inline(__always)
   init(mask: UInt) { self.mask = mask }
 
-  /// Whether both are the same.
+  /// Returns whether both values are the same.
   @_alwaysEmitIntoClient @inline(__always)
   public static func == (left: UDIReach, right: UDIReach) -> Bool { left.mask == right.mask }
 
-  /// The type is `Sendable`.
+  /// Anywhere: the type is `Sendable`.
   @_alwaysEmitIntoClient @inline(__always)
   package static var anywhere: UDIReach { UDIReach(mask: 0b101) }
-  /// The compiler does not know that the type is `Sendable`.
+  /// Only the main actor: the compiler does not know that the type is `Sendable`.
   @_alwaysEmitIntoClient @inline(__always)
   package static var mainActor: UDIReach { UDIReach(mask: 0b010) }
 
