@@ -1,5 +1,6 @@
-/// The type under which a dependency is registered and looked up, with an optional name that distinguishes several
-/// dependencies of that type.
+/// The type and the optional name under which a dependency is registered and looked up.
+///
+/// The name distinguishes several dependencies of that type.
 ///
 /// If a dependency is looked up in many places, declare a key. The type and the name are then written only once, and
 /// callers write `context.link(.service)`.
@@ -11,18 +12,19 @@
 /// }
 /// ```
 ///
-/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys. What offers a dependency takes
-/// the type and the name, and so do the wrappers: `named: UDIKey.backup.name`.
+/// `link`, `require`, `obtain`, `warmUp`, `whileAvailable` and `unregister` take keys. The verbs that offer a
+/// dependency take the type and the name, and so do the wrappers: `named: UDIKey.backup.name`.
 ///
-/// A key of a type that is not `Sendable` is made on the main actor, and is used only there: `@MainActor static var`.
+/// A key of a type that is not `Sendable` is made on the main actor, and is used only there. Declare such a key as
+/// `@MainActor static var`.
 ///
-/// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for
-/// their types. Types of the same name therefore have different keys if they are in different modules, nested in
-/// different types, private to different files, or have different generic arguments. For private and local types, the
-/// text is reliable only within one process: it may differ between processes. Marker protocols such as `Sendable` leave
-/// no trace at run time, so `any P` and `any P & Sendable` make the same key.
+/// Two keys are the same if their names are the same and `String(reflecting:)` returns the same text for their types.
+/// Types of the same name therefore have different keys if they are in different modules, are nested in different
+/// types, are private to different files, or have different generic arguments. For private and local types, the text is
+/// reliable only within one process: it may differ between processes. Marker protocols such as `Sendable` leave no
+/// trace at run time, so `any P` and `any P & Sendable` make the same key.
 ///
-/// Keys with the same text differ in one case: if a module is linked into two images of a process, each image has its
+/// Keys with the same text differ in one case. If a module is linked into two images of a process, each image has its
 /// own protocols, and these make different keys.
 public struct UDIKey<Dependency>: Hashable, CustomStringConvertible {
   /// The name, or nil for the unnamed dependency of the type.
@@ -35,7 +37,7 @@ public struct UDIKey<Dependency>: Hashable, CustomStringConvertible {
   /// - Parameters:
   ///   - type: The type that the dependency is registered under, normally `(any SomeProtocol).self`.
   ///   - name: Distinguishes several dependencies of this type.
-  /// - Precondition: `type` is `Dependency`, and not a subclass that a variable contains.
+  /// - Precondition: `type` is `Dependency` itself, and not a variable that contains a subclass.
   @_alwaysEmitIntoClient
   public init(_ type: Dependency.Type = Dependency.self, named name: UDIName? = nil) where Dependency: Sendable {
     self.init(type, name, .anywhere)
@@ -53,7 +55,7 @@ public struct UDIKey<Dependency>: Hashable, CustomStringConvertible {
     (self.name, self.reach) = (name, reach)
   }
 
-  /// Whether two keys of one type have the same name. Where they were made makes no difference.
+  /// Returns whether two keys of one type have the same name. It makes no difference where they were made.
   public static func == (left: Self, right: Self) -> Bool { left.name == right.name }
 
   /// Hashes the name.

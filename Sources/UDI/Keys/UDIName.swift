@@ -1,6 +1,6 @@
 /// A name that distinguishes several dependencies of one type.
 ///
-/// A name is a text. A literal can be used as a name, and any value but an object can be made one:
+/// A name is a text. A literal can be used as a name, and a name can be made from any value that is not an object:
 ///
 /// ```swift
 /// extension UDIName {
@@ -14,7 +14,7 @@
 /// Two names are the same if their texts are equal. A lookup with a name finds only dependencies with that name, and a
 /// lookup without a name finds only dependencies without one.
 ///
-/// A name is hashed once, when it is made. In code that must be fast, keep the name, like `backup` above.
+/// A name is hashed once, when it is made. In code that must be fast, store the name, like `backup` above.
 public struct UDIName: Hashable, Sendable {
   /// The hash of `text`. It is declared before `text`, so that `==` compares it first.
   let digest: UInt64
@@ -37,15 +37,15 @@ public struct UDIName: Hashable, Sendable {
   /// Makes a name from any value.
   ///
   /// The text of a name that is made from a string is that string. The text for any other value consists of the value's
-  /// type and of what `String(reflecting:)` returns for the value, for example `Swift.Int 5`, so `UDIName(1)` and
-  /// `UDIName("1")` are two names. Values of one type that have the same description make the same name.
+  /// type and the result of `String(reflecting:)`, for example `Swift.Int 5`. So `UDIName(1)` and `UDIName("1")` are
+  /// two names. Values of one type that have the same description make the same name.
   ///
   /// The value is described once and not kept. A description that belongs to the main actor is used only if the name is
-  /// made there. An enum's case without associated values is described by its own name, even if its type says something
-  /// else about it, so two such cases always make two names. Besides, such a name is made fast, without reflection.
+  /// made there. An enum case without associated values is described by its own name, even if its type describes it
+  /// differently. Two such cases therefore always make two names. Such a name is also made fast, without reflection.
   ///
   /// - Parameter value: The value.
-  /// - Precondition: The value is not an instance of a class: its description need not distinguish it from others.
+  /// - Precondition: The value is not an instance of a class, whose description need not distinguish it from others.
   public init<Value>(_ value: Value) {
     let type = type(of: value as Any)
     // The cast would unwrap an optional.
@@ -92,7 +92,7 @@ extension UDIName: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral
   /// - Parameter value: The number.
   public init(integerLiteral value: Int) { self.init(value) }
 
-  /// The text, in one line. Control characters are escaped. Errors, events, explanations and snapshots contain this
+  /// The text, on one line. Control characters are escaped. Errors, events, explanations and snapshots contain this
   /// text.
   public var description: String { oneLine(describeType(text)) }
 }

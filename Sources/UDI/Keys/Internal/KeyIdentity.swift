@@ -1,8 +1,7 @@
 /// An interned key: a type's identity and an optional name, with an id that represents both.
 ///
 /// Lookups compare only ids. For a key without a name, the id is the type's id. For a key with a name, the id is a hash
-/// of the type's id and the name, so that a lookup can compute it without having to find the key
-/// (`TypeToken.keyID(named:)`).
+/// of the type's id and the name. A lookup can compute it without having to find the key (`TypeToken.keyID(named:)`).
 ///
 /// An entry holds its key.
 package class KeyIdentity: CustomStringConvertible, @unchecked Sendable {
