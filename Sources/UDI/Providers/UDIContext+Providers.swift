@@ -1,9 +1,11 @@
 /// Managing the providers of a context.
 extension UDIContext {
-  /// The lifetime of what is registered here without one; ``UDILifetime/context`` if it has not been set. Contexts that
-  /// are made below take it over; those that exist already keep theirs.
+  /// The lifetime of registrations in this context that name none; ``UDILifetime/context`` if it has not been set.
   ///
-  /// Factories that take arguments are ``UDILifetime/unique`` unless they name a lifetime, whatever this default is.
+  /// Contexts that are made below this one inherit it; existing ones keep theirs.
+  ///
+  /// A factory that takes arguments is ``UDILifetime/unique`` unless its registration names a lifetime, whatever this
+  /// default is.
   ///
   /// ```swift
   /// AppContext.defaultLifetime = .unique    // each lookup makes an instance of its own
@@ -18,8 +20,9 @@ extension UDIContext {
     }
   }
 
-  /// Removes everything that is registered under the given key in this context: the binding, and the provider with the
-  /// instances that it keeps. Other contexts are not affected.
+  /// Removes everything that is registered under the given key in this context.
+  ///
+  /// That is the binding, and the provider with the instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether anything was removed.
@@ -27,8 +30,9 @@ extension UDIContext {
   @discardableResult
   public func unregister<Dependency>(_ key: UDIKey<Dependency>) -> Bool { unregister(Dependency.self, named: key.name) }
 
-  /// Removes everything that is registered under the given type in this context: the binding, and the provider with the
-  /// instances that it keeps. Other contexts are not affected.
+  /// Removes everything that is registered under the given type in this context.
+  ///
+  /// That is the binding, and the provider with the instances that it keeps. Other contexts are not affected.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -48,8 +52,10 @@ extension UDIContext {
     }
   }
 
-  /// Releases the instances that this context's providers keep; those of other contexts stay, and so does what
-  /// `provide` was given. The next link makes a new instance.
+  /// Releases the instances that this context's providers keep.
+  ///
+  /// Instances of other contexts stay, and so do those that were passed to `provide`. The next link makes a new
+  /// instance.
   ///
   /// Instances that were registered with `onClose` are dropped without being closed, and are reported as
   /// ``UDIMisuse/Kind/unclosed``. While the context is being closed, this method does nothing.
@@ -73,8 +79,10 @@ extension UDIContext {
     change { node, _ in for key in keys { node.tellFollowersHereAndAbove(of: key) } }
   }
 
-  /// Makes a context in which nothing can be bound or registered. In it, and in every context that is made below it,
-  /// every attempt to bind or register is ignored. Each lookup is a miss, as long as nothing else is added to the tree.
+  /// Makes a context in which nothing can be bound or registered.
+  ///
+  /// In it, and in every context that is made below it, every attempt to bind or register is ignored. Each lookup is a
+  /// miss, as long as nothing else is added to the tree.
   ///
   /// Use it in tests, with ``withAppContext(_:operation:)`` or ``replaceAppContext(with:)``: the code under test then
   /// runs without its dependencies.
@@ -107,7 +115,7 @@ extension UDIContext {
 /// A context installs equal modules only once: see ``UDIContext/install(_:)``. If a module sets
 /// ``UDIContext/defaultLifetime``, the setting applies only to that module.
 public protocol UDIModule {
-  /// Registers the module's dependencies. Called by ``UDIContext/install(_:)``, with no lock held.
+  /// Registers the module's dependencies. ``UDIContext/install(_:)`` calls this method with no lock held.
   ///
   /// - Parameter context: The context to register in.
   func register(in context: UDIContext)

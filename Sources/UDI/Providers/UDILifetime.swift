@@ -1,4 +1,4 @@
-/// How long an instance is kept, and who shares it.
+/// A lifetime: how long an instance is kept, and which lookups share it.
 ///
 /// | lifetime | an instance is |
 /// |---|---|
@@ -6,10 +6,10 @@
 /// | ``scope``, ``scope(_:)`` | made once in each scope (of a kind) that asks, and owned by that scope |
 /// | ``unique`` | made at every link |
 /// | ``graph`` | shared within one outermost link and everything that is linked during it |
-/// | ``weak`` | kept as long as something outside holds it, then made anew |
+/// | ``weak`` | kept as long as something else holds it, then made anew |
 ///
-/// A registration that names no lifetime has ``context``, or what ``UDIContext/defaultLifetime`` says. If its factory
-/// takes arguments, it has ``unique``.
+/// A registration that names no lifetime has the ``UDIContext/defaultLifetime`` of its context, which is ``context``
+/// unless another one was set. If its factory takes arguments, it has ``unique``.
 ///
 /// A lifetime of your own has a name, by which ``UDIContext/reset(_:)`` recognises it, and a storage:
 ///
@@ -24,17 +24,19 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   /// How the library implements a lifetime.
   package enum Sharing: UInt8, Sendable { case unique, graph, weak, strong, custom, scope }
 
-  /// Where the instances of a lifetime of your own are kept.
+  /// The place where a lifetime of your own keeps its instances.
   @nonexhaustive
   public enum Storage: Sendable {
-    /// The context owns the instances until it is reset, is closed or goes away.
+    /// The context owns the instances until it is reset, closed or released.
     case strong
     /// Each instance is kept for as long as something else holds it.
     case weak
-    /// Your own storage decides how instances are kept. The closure makes the storage for one provider and one set of
-    /// arguments. At any time, the provider uses one storage for each set of arguments. The closure can be called again
-    /// for the same set: if several threads need the storage at once, each might make one, of which only one is used;
-    /// and a storage that was found empty may be discarded, and a new one made when the dependency is linked again.
+    /// Your own storage decides how instances are kept.
+    ///
+    /// The closure makes the storage for one provider and one set of arguments. At any time, the provider uses one
+    /// storage for each set of arguments. The closure can be called again for the same set, for two reasons. If several
+    /// threads need the storage at once, each might make one, of which only one is used. And a storage that was found
+    /// empty may be discarded; a new one is made when the dependency is linked again.
     case custom(@Sendable () -> any UDIStorage)
   }
 
@@ -63,8 +65,8 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   /// Creates a lifetime of your own.
   ///
   /// - Parameters:
-  ///   - name: The lifetime's name. Two lifetimes of your own with the same name are equal, so
-  ///     ``UDIContext/reset(_:)`` does not tell them apart.
+  ///   - name: The lifetime's name. Two lifetimes of your own with the same name are equal, so ``UDIContext/reset(_:)``
+  ///     does not distinguish them.
   ///   - storage: Where the instances are kept.
   public init(_ name: String, storage: Storage = .strong) {
     kind =
@@ -77,35 +79,39 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
 
   package var name: String { kind.name }
 
-  /// Each link makes a new instance. The factory is given the context that asked.
+  /// A lifetime in which each link makes a new instance. The factory receives the context that asked.
   public static let unique = UDILifetime(Kind("unique", .unique))
 
-  /// An instance is shared within one outermost link, that is, by everything that is linked during it. The instance can
-  /// be a value.
+  /// A lifetime in which an instance is shared within one outermost link, that is, by everything that is linked during
+  /// it.
+  ///
+  /// The instance can be a value.
   ///
   /// There is one exception: while an instance that is kept under a different lifetime is being made, the links made
-  /// for it share only among themselves. The factory is given the context that asked first. A lookup of the instance
+  /// for it share only among themselves. The factory receives the context that asked first. A lookup of the instance
   /// while it is being made is a cycle, whichever context asks.
   public static let graph = UDILifetime(Kind("graph", .graph))
 
-  /// An instance is kept as long as something else holds it. After that, the next link makes a new one.
+  /// A lifetime in which an instance is kept as long as something else holds it. After that, the next link makes a new
+  /// one.
   ///
   /// This lifetime is only for class instances. A value cannot be kept in this way: each link makes a new one, and
-  /// reports a misuse. The factory is given the context that it is registered in.
+  /// reports a misuse. The factory receives the context that it is registered in.
   public static let weak = UDILifetime(Kind("weak", .weak))
 
-  /// An instance is made once. The context in which the provider is registered owns it until that context is reset, is
-  /// closed or goes away. The factory is given this context.
+  /// A lifetime in which an instance is made once, and owned by the context in which the provider is registered.
+  ///
+  /// The context owns it until the context is reset, closed or released. The factory receives this context.
   public static let context = UDILifetime(Kind("context", .strong))
 
-  /// An instance is made once in each scope, and owned by that scope.
+  /// A lifetime in which an instance is made once in each scope, and owned by that scope.
   ///
-  /// Register the provider once, in a context that all scopes see, such as the root. A lookup gets the instance of the
-  /// nearest scope around the context that asks, which may be that context itself
-  /// (``UDIContext/makeScope(tag:kind:search:)``, ``UDIContext/withScope(tag:kind:search:operation:)``). The scope
-  /// makes the instance when it is first asked. The factory is given the scope, so the instance is made from what the
-  /// scope sees. It lives until the scope is reset, is closed or goes away. A scope in which nothing asks makes
-  /// nothing.
+  /// Register the provider once, in a context above all scopes, such as the root. A lookup returns the instance of the
+  /// nearest scope around the context that asks, which may be that context itself. (See
+  /// ``UDIContext/makeScope(tag:kind:search:)`` and ``UDIContext/withScope(tag:kind:search:operation:)``.) The scope
+  /// makes the instance at the first lookup. The factory receives the scope, so the instance is made from the
+  /// dependencies that the scope sees. The instance lasts until the scope is reset, closed or released. If nothing in a
+  /// scope asks for the instance, the scope makes none.
   ///
   /// ```swift
   /// root.register((any Transaction).self, lifetime: .scope) { context in
@@ -118,21 +124,21 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   /// }
   /// ```
   ///
-  /// A lookup with no scope around it is a miss. Nothing that a context outside owns can therefore be made of such an
-  /// instance, which might end before it. So is a lookup whose nearest scope is above the context in which the provider
-  /// is registered: its instances would outlive that context.
+  /// A lookup with no scope around it is a miss. A context outside the scopes can therefore own nothing that is made
+  /// from a scope's instance, which might end first. A lookup is also a miss if its nearest scope is above the context
+  /// in which the provider is registered: the instances of that scope would outlive that context.
   ///
-  /// While a scope is being closed, and afterwards, it makes none. For the contexts below it, no scope further out
-  /// takes its place.
+  /// While a scope is being closed, and afterwards, it makes no instances. For the contexts below it, no outer scope
+  /// replaces it.
   ///
-  /// If the registration is replaced or taken back, lookups no longer find what scopes have made with it. The scopes
-  /// still own these instances, and close them.
+  /// If the registration is replaced or taken back, lookups no longer find the instances that scopes have made with it.
+  /// The scopes still own these instances, and close them.
   public static let scope = UDILifetime(Kind("scope", .scope))
 
-  /// An instance is made once in each scope of a kind, and owned by that scope.
+  /// Returns a lifetime in which an instance is made once in each scope of a kind, and owned by that scope.
   ///
-  /// This is ``scope``, except that the nearest scope of the given kind makes and owns the instance, even if there are
-  /// scopes of other kinds further in.
+  /// It is like ``scope``, except that the nearest scope of the given kind makes and owns the instance, even if scopes
+  /// of other kinds are nearer.
   ///
   /// ```swift
   /// root.register(Typing.self, lifetime: .scope("room")) { Typing() }
@@ -141,12 +147,12 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   /// try room.withScope(tag: "search") { try $0.require(Typing.self) }    // the room's
   /// ```
   ///
-  /// - Parameter kind: A kind of scopes: the tag that they are made with, or their `kind`.
+  /// - Parameter kind: The kind of the scopes: the tag that they are made with, or their `kind`.
   public static func scope(_ kind: String) -> UDILifetime {
     UDILifetime(Kind("scope(\(quoted([kind])))", .scope, scopeKind: kind))
   }
 
-  /// Returns whether both have the same name. A lifetime of your own never equals a built-in one.
+  /// Returns whether both lifetimes have the same name. A lifetime of your own never equals a built-in one.
   public static func == (left: UDILifetime, right: UDILifetime) -> Bool {
     left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
   }
@@ -161,7 +167,7 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   public var description: String { name }
 }
 
-/// Keeps the instance of one provider, for one set of arguments, under a lifetime of your own.
+/// A storage that keeps the instance of one provider, for one set of arguments, under a lifetime of your own.
 ///
 /// ```swift
 /// /// Keeps an instance for some time.
@@ -183,18 +189,18 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
 /// let fleeting = UDILifetime("fleeting", storage: .custom { Expiring() })
 /// ```
 ///
-/// The library calls a storage on any thread, while it holds none of its own locks. Whatever the storage returns, the
+/// The library can call a storage on any thread. It then holds none of its own locks. Whatever the storage returns, the
 /// library does not make two instances at once, and never uses an instance that was stored before a reset or by another
-/// provider. After a reset, however, a new instance can be made while the factory still makes one that was begun before
-/// the reset. The storage does not keep that one.
+/// provider. After a reset, however, a new instance can be made while the factory is still making one that it began
+/// before the reset. The storage does not keep the older one.
 ///
-/// A storage may let go of an instance at any time, so the context does not own what is in it, and does not close it:
-/// calling `onClose` on such a registration stops the program.
+/// A storage may release an instance at any time, so the context does not own its instances, and does not close them.
+/// Calling `onClose` on such a registration stops the program.
 public protocol UDIStorage: AnyObject, Sendable {
-  /// Returns the instance that is kept.
+  /// Returns the instance that the storage keeps.
   ///
-  /// Called when the dependency is looked up. If there are many sets of arguments, also called from time to time, to
-  /// find storages that are empty and can be discarded.
+  /// The library calls this method when the dependency is looked up. If there are many sets of arguments, it also calls
+  /// the method from time to time, to find storages that are empty and can be discarded.
   ///
   /// - Returns: The instance; nil if none is kept, so that a new one has to be made.
   func load() -> UDIMade?
@@ -204,9 +210,10 @@ public protocol UDIStorage: AnyObject, Sendable {
   /// - Parameter made: The new instance.
   func store(_ made: UDIMade)
 
-  /// Releases the instance, because the context was reset or the provider was removed. For one such event, this method
-  /// may be called more than once, and while another thread is in ``store(_:)``. Other threads that want an instance
-  /// wait until this method has returned.
+  /// Releases the instance, because the context was reset or the provider was removed.
+  ///
+  /// For one such event, this method may be called more than once, and while another thread is in ``store(_:)``. Other
+  /// threads that want an instance wait until this method has returned.
   func reset()
 }
 

@@ -12,20 +12,22 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
   /// that made it.
   var lister: WeakEntry?
 
-  /// The key of the registration. That of a type that is not `Sendable` belongs to the main actor.
+  /// The key of the registration. The key of a type that is not `Sendable` belongs to the main actor.
   @preconcurrency @MainActor public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
   /// The lifetime of the provider's instances; nil for a binding.
   public var lifetime: UDILifetime? { (entry as? Provider)?.lifetime }
 
-  /// The metadata that `metadata(_:)` has set, or that `bind` was given.
+  /// The metadata that `metadata(_:)` has set, or that was passed to `bind`.
   public var metadata: (any Sendable)? { entry.metadata }
 
   /// The line of the call that made the registration, counted from 1.
   package var line: Int { entry.site.line }
 
-  /// The context that contains the registration. Nil if the registration was taken back or replaced, if the context is
-  /// closed or gone, or if nothing was registered.
+  /// The context that contains the registration.
+  ///
+  /// Nil if the registration was taken back or replaced, if the context is closed or released, or if nothing was
+  /// registered.
   public var context: UDIContext? { Tree.change { _ in entry.node?.context } }
 
   /// The context for which the dependency is looked up: the one that has listed the registration, as `linkAll` would
@@ -42,8 +44,9 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
 
   // MARK: - Taking back
 
-  /// Takes the registration back, and releases the instances that its provider keeps. If another registration has
-  /// replaced this one, the other one stays.
+  /// Takes the registration back, and releases the instances that its provider keeps.
+  ///
+  /// If another registration has replaced this one, the other one stays.
   ///
   /// - Returns: Whether the registration was taken back; false if it was no longer in its context, or if the context is
   ///   being closed.
@@ -59,15 +62,15 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
 
   // MARK: - Serving other types
 
-  /// Lets the provider's instances be found under another type or name, too, whatever the lifetime.
+  /// Makes the provider's instances available under another type or name, too, whatever the lifetime.
   ///
   /// Whether an instance is of the other type is checked when the instance is looked up under it. To have the compiler
-  /// check it, or to serve a different object, register a factory that asks for the instance:
+  /// check it, or to return a different object, register a factory that asks for the instance:
   /// `register((any Reader).self) { context in try context.require(Store.self) }`.
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: The name to serve it under, if any.
+  ///   - name: The name to find the instances under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
@@ -82,12 +85,13 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
     return serve(RegisterRequest(type, reach, name, nil, nil, nil, fileID, line))
   }
 
-  /// Lets the provider's instances be found under another type, too, which is not `Sendable`. In all other respects,
-  /// this form does the same as the one for `Sendable` types.
+  /// Makes the provider's instances available under another type, too, which is not `Sendable`.
+  ///
+  /// In all other respects, this form does the same as the one for `Sendable` types.
   ///
   /// - Parameters:
   ///   - type: The other type.
-  ///   - name: The name to serve it under, if any.
+  ///   - name: The name to find the instances under, if any.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The same registration, for chaining.
@@ -131,15 +135,16 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
 
   // MARK: - The dependency
 
-  /// Links the dependency of this registration, which need not be `Sendable`, on the main actor.
+  /// Returns the dependency of this registration, which need not be `Sendable`, on the main actor.
   ///
   /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
   ///   if it cannot be made.
   @preconcurrency @MainActor
   public func link() -> Dependency? { give(.mainActor) }
 
-  /// Obtains the dependency of this registration, which need not be `Sendable`, on the main actor. In all other
-  /// respects, this form does the same as the one for `Sendable` types.
+  /// Returns the dependency of this registration, which need not be `Sendable`, on the main actor.
+  ///
+  /// In all other respects, this form does the same as the one for `Sendable` types.
   @preconcurrency @MainActor
   public func obtain() async throws -> Dependency { try await obtain(.mainActor) }
 
@@ -186,8 +191,9 @@ extension Entry {
 // MARK: - Listing
 
 extension UDIContext {
-  /// Lists the registrations under the given type, whatever their names, without making any instance. If one of them
-  /// is asked to make an instance, it makes the instance for this context, as `linkAll` would.
+  /// Returns the registrations under the given type, whatever their names, without making any instance.
+  ///
+  /// If you ask one of them to make an instance, it makes the instance for this context, as `linkAll` would.
   ///
   /// ```swift
   /// let fast = context.registrations(of: (any Codec).self).filter { $0.metadata as? Speed == .high }
@@ -203,8 +209,9 @@ extension UDIContext {
     of type: Dependency.Type, search: UDISearch? = nil
   ) -> [UDIRegistration<Dependency>] { registrations(of: type, search, .anywhere) }
 
-  /// Lists the registrations under a type that is not `Sendable`. This form does the same as the one for `Sendable`
-  /// types and, like that one, can be called from anywhere.
+  /// Returns the registrations under a type that is not `Sendable`.
+  ///
+  /// This form does the same as the one for `Sendable` types and, like that one, can be called from anywhere.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.
@@ -234,14 +241,15 @@ extension UDIRegistration where Dependency: Sendable {
   /// The key of the registration.
   public var key: UDIKey<Dependency> { UDIKey(named: entry.key.name) }
 
-  /// Links the dependency of this registration, even if a lookup would find a different one.
+  /// Returns the dependency of this registration, even if a lookup would find a different one.
   ///
   /// - Returns: The bound instance, or the instance that the provider keeps or makes. Nil if there no longer is one, or
   ///   if it cannot be made.
   public func link() -> Dependency? { give(.anywhere) }
 
-  /// Obtains the dependency of this registration, even if a lookup would find a different one. If it has to be made,
-  /// the call waits for that, as ``UDILinking/obtain(_:named:search:fileID:line:)`` does.
+  /// Returns the dependency of this registration, even if a lookup would find a different one.
+  ///
+  /// If it has to be made, the call waits for it, as ``UDILinking/obtain(_:named:search:fileID:line:)`` does.
   ///
   /// - Returns: The bound instance, or the instance that the provider keeps or makes.
   /// - Throws: ``UDILinkError`` if there no longer is one, or if it cannot be made; `CancellationError` if the current

@@ -363,7 +363,7 @@ package class Provider: Entry, @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - isReset: Whether the provider stays in its context.
-  ///   - closesLater: Whether those that have yet to be closed are closed with the context, as if nothing had happened.
+  ///   - closesLater: Whether those that have yet to be closed are still closed with the context.
   package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
