@@ -1,16 +1,16 @@
 /// Verbs that explain lookups: they predict the result of a lookup, and make no instance.
 ///
-/// Each verb has two overloads, for `Sendable` types and for all others. The answers differ: a lookup for a `Sendable`
-/// type does not find a dependency that was registered under a type that is not `Sendable`. Both overloads may be
-/// called from anywhere.
+/// Each verb has two overloads, for `Sendable` types and for all others. Their answers differ: a lookup for a
+/// `Sendable` type does not find a dependency that was registered under a type that is not `Sendable`. Both overloads
+/// may be called from anywhere.
 extension UDILinking {
-  /// Explains the result of a lookup: what the lookup finds or why it finds nothing.
+  /// Explains the result of a lookup: the dependency that it finds, or the reason why it finds nothing.
   ///
   /// - Parameters:
   ///   - type: The type that is looked up.
   ///   - name: The name that the dependency is registered under, if any.
   ///   - search: The direction of the lookup; by default the context's search.
-  ///   - arguments: The arguments of the factory after the context, if the lookup gives any.
+  ///   - arguments: The arguments that the lookup passes to the factory after the context, if any.
   /// - Returns: The explanation. Its description begins with the cause.
   /// - Complexity: O(contexts that are looked at, and their keys). An explanation looks at all contexts up to the level
   ///   of the answer. If there is no answer, it looks at all contexts that the search covers and, to find the
@@ -50,7 +50,7 @@ extension UDIOrigin {
 
 extension UDIContext {
   /// - Parameters:
-  ///   - arguments: The arguments that the factory would be given.
+  ///   - arguments: The arguments that the lookup would pass to the factory.
   ///   - limit: The largest number of contexts to look at.
   ///   - failure: The reason why the lookup failed, if the lookup has already found it out.
   @inline(never) func explanation(
@@ -71,10 +71,10 @@ extension UDIContext {
     explanation(of: LookupRequest(key.type.firstType, .mainActor, named: key.name, search: search))
   }
 
-  /// The error that a factory's lookup in this context would give, if it named nothing but a type.
+  /// Returns the error that a factory's lookup in this context would throw, if it named nothing but a type.
   ///
-  /// - Parameter cause: Why there is no instance. If nothing was found, pass `notRegistered`: the error then finds
-  ///   out more.
+  /// - Parameter cause: The reason why there is no instance. If nothing was found, pass `notRegistered`: the error then
+  ///   finds out more.
   package func error(of cause: UDIExplanation.Cause, _ type: Any.Type) -> UDILinkError {
     let request = LookupRequest(type, .mainActor, search: .ancestors)
     var error = linkError(cause == .notRegistered ? .nothing : .explained(cause), request)

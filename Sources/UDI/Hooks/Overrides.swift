@@ -1,12 +1,13 @@
-/// Overrides: a context answers with a given value under a key, whatever else the context has. For `UDITesting`.
+/// Overrides, for `UDITesting`: lookups in a context find a given value under a key, whatever else the context has.
 ///
 /// Other dependencies can be bound, registered and made under the key in the meantime. They are kept as usual, and
 /// lookups find them again when the override ends. If there are several overrides for a key, the one that began last is
 /// in force. They may end in any order.
 extension UDIContext {
-  /// Begins an override, which lasts until the context is closed or `Node.end` is called. If the context is
-  /// being closed or is closed already, this is reported, and nothing is overridden. Nor is anything in an inert
-  /// context.
+  /// Begins an override, which lasts until the context is closed or `Node.end` is called.
+  ///
+  /// If the context is being closed or is closed already, this is reported, and nothing is overridden. In an inert
+  /// context, nothing is overridden either.
   ///
   /// - Parameter isSendable: Whether the compiler knows the type to be `Sendable`.
   /// - Returns: The override, for `Node.end`.

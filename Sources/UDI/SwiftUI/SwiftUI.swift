@@ -8,8 +8,10 @@
   private struct ContextKey: EnvironmentKey { static var defaultValue: UDIContext { AppContext } }
 
   extension EnvironmentValues {
-    /// The context from which the views here link: ``AppContext``, unless
-    /// ``SwiftUICore/View/contextScope(_:kind:setUp:)`` has given them their own, or a view above has set another one.
+    /// The context in which the lookups of views begin.
+    ///
+    /// It is ``AppContext``, unless ``SwiftUICore/View/contextScope(_:kind:setUp:)`` has made a scope for the views, or
+    /// a view above has set another context.
     public var udiContext: UDIContext {
       get { self[ContextKey.self] }
       set { self[ContextKey.self] = newValue }
@@ -17,14 +19,15 @@
   }
 
   extension View {
-    /// Gives this view and its subviews their own scope below the surrounding context. The scope is removed together
-    /// with the view.
+    /// Makes a scope below the surrounding context for this view and its subviews.
+    ///
+    /// The scope is removed together with the view.
     ///
     /// SwiftUI can show several copies of the same view, and guarantees no order in which they appear. If lookups from
-    /// outside looked into the copies' contexts, their answers would depend on this order. Each copy therefore has its
+    /// outside looked into the copies' contexts, their results would depend on this order. Each copy therefore has its
     /// own scope.
     ///
-    /// If the surrounding context is closed or is being closed, the views get a closed scope that has no parent, which
+    /// If the surrounding context is closed or is being closed, the views get a closed scope that has no parent. This
     /// is reported as a misuse.
     ///
     /// - Parameters:
@@ -91,9 +94,9 @@
   /// }
   /// ```
   ///
-  /// The view is evaluated again when a lookup would find something else, because the dependency has come, gone or been
-  /// replaced, as for ``Followed``. If the dependency is `@Observable`, the view follows its changes as usual. The view
-  /// does not keep the dependency alive, so something else has to hold it.
+  /// As for ``Followed``, the view is evaluated again when a lookup would find something else, because the dependency
+  /// has come, gone or been replaced. If the dependency is `@Observable`, the view follows its changes as usual. The
+  /// view does not keep the dependency alive, so something else has to hold it.
   @MainActor @propertyWrapper
   public struct ViewLinked<Dependency>: DynamicProperty {
     @Environment(\.udiContext) private var context
@@ -108,7 +111,7 @@
       property = FollowedProperty(Dependency.self, .mainActor, named: name, search: search, at: UDICallSite("", 0))
     }
 
-    /// The first dependency in search order, which may be made by this read; nil if there is none.
+    /// The first dependency in search order, which this read may make; nil if there is none.
     public var wrappedValue: Dependency? { property.value(in: context) }
   }
 #endif

@@ -22,7 +22,7 @@ extension Entry {
     return (entry, object)
   }
 
-  /// What an audit says of the entry. The garbage keeps its object alive.
+  /// The description of the entry in an audit. The garbage keeps its object alive.
   package final func described(_ garbage: inout Garbage) -> UDIEntry { sighted(&garbage).entry.timeless }
 }
 

@@ -1,5 +1,5 @@
-/// The record that an object or a factory has looked something up, and found it. It keeps neither the dependent nor
-/// what it has found alive.
+/// The record that an object or a factory has looked something up, and found it. It keeps neither the dependent nor the
+/// dependency alive.
 package final class RecordedUse {
   /// The attachment of the object, or the provider that the factory belongs to.
   fileprivate weak let dependent: AnyObject?
@@ -52,14 +52,14 @@ package final class RecordedUse {
   }
 }
 
-/// What `RecordedUse.sighting` returns.
+/// The result of `RecordedUse.sighting`.
 package typealias DependentSighting = (id: ObjectIdentifier, address: UInt, node: Node?, dependent: UDIDependent)
 
-/// The records of who needs what, of all trees. Call everything here under the tree lock.
+/// The records of lookups in all trees. Call everything here under the tree lock.
 ///
-/// Whoever reads records first compares addresses, and looks only at dependents and entries of the tree that it is
-/// about. To look at those of another tree would hold them for a moment, and so put off what their release does, in a
-/// program that has nothing to do with the reader.
+/// Code that reads records first compares addresses, and looks only at dependents and entries of the tree that it is
+/// about. Looking at those of another tree would hold them for a moment. That would delay the effects of their release,
+/// in a program that has nothing to do with the reader.
 extension UDIRecording {
   /// The records, by their places. Guarded by the tree lock.
   @exclusivity(unchecked) fileprivate nonisolated(unsafe) static var uses = ObjectTable<RecordedUse>()
