@@ -1,5 +1,6 @@
-/// A dictionary that holds its values weakly: it contains a value as long as something else keeps the value's object
-/// alive.
+/// A dictionary that holds its values weakly.
+///
+/// It contains a value for as long as something else keeps the value's object alive.
 ///
 /// ```swift
 /// var players = WeakValueDictionary<String, any Player>()
@@ -21,8 +22,8 @@
 /// `Double.nan`, cannot be found again, and stays.
 ///
 /// To find dead entries, a change loads a few other values for a moment. If the last other reference to one of them is
-/// dropped on another thread at that moment, the change releases the value. So while you change a dictionary, hold no
-/// lock that the `deinit` of a value takes.
+/// dropped on another thread at that moment, the change releases the value. Therefore, while you change a dictionary,
+/// do not hold a lock that the `deinit` of a value takes.
 ///
 /// The dictionary is `Sendable` if its keys and values are. Several threads can safely read one dictionary at the same
 /// time.
@@ -201,7 +202,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
 // MARK: - Iterating and making
 
 extension WeakValueDictionary: Sequence, ExpressibleByDictionaryLiteral, CustomStringConvertible {
-  /// Iterates over the live pairs, in no particular order. The caller holds each returned value strongly.
+  /// An iterator over the live pairs, in no particular order. The caller holds each returned value strongly.
   public struct Iterator: IteratorProtocol {
     fileprivate let dictionary: WeakValueDictionary
     fileprivate var bucket = 0
@@ -219,7 +220,7 @@ extension WeakValueDictionary: Sequence, ExpressibleByDictionaryLiteral, CustomS
     }
   }
 
-  /// Makes an iterator. It returns the pairs that are alive when it reaches them.
+  /// Returns an iterator over the pairs that are alive when the iterator reaches them.
   public func makeIterator() -> Iterator { Iterator(dictionary: self) }
 
   /// The keys of the live values.
