@@ -1,4 +1,4 @@
-/// The errors that were thrown while a context was closed. Everything else has been closed nevertheless.
+/// The errors that were thrown while a context was closed. Everything else has nevertheless been closed.
 public struct UDICloseError: Error, Sendable, CustomStringConvertible {
   /// The failures, in the order in which they happened. There is at least one.
   public let failures: [UDIFailure]

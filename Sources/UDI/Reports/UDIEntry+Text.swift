@@ -1,5 +1,5 @@
 extension UDIEntry: CustomStringConvertible {
-  /// The key and the state, in one line: `Shop.Clock: SystemClock`, or `Shop.Store: made, context`.
+  /// The key and the state, on one line: `Shop.Clock: SystemClock`, or `Shop.Store: made, context`.
   public var description: String { state.text }
 
   private var state: Message {

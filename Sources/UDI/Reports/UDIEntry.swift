@@ -11,10 +11,11 @@ public struct UDIEntry: Sendable, Equatable, Codable {
     case dead
     /// A binding that was replaced, because another instance was bound in its place.
     case replaced
-    /// A binding that was withdrawn, because its instance was bound in another context, or because the object that had
-    /// bound it with `multiBind` was attached to a context that has ended.
+    /// A binding that was withdrawn. Either its instance was bound in another context, or the object that had bound it
+    /// with `multiBind` was attached to a context that has ended.
     case withdrawn
-    /// A provider that keeps an instance, and this instance. It is the one that was made without arguments.
+    /// A provider that keeps an instance, together with that instance, which is the one that was made without
+    /// arguments.
     case kept
     /// A provider that keeps no such instance. It may keep others: those that were made with arguments, and those that
     /// a ``UDIStorage`` keeps.
@@ -43,7 +44,8 @@ public struct UDIEntry: Sendable, Equatable, Codable {
   public let name: String?
   /// The class of the object, or the type of the value; nil if it is not known.
   public let className: String?
-  /// Whether the object is alive, or the value kept. The object of a replaced or withdrawn binding can still be alive.
+  /// Whether the object is alive, or the value is kept. The object of a replaced or withdrawn binding can still be
+  /// alive.
   public internal(set) var isAlive: Bool
   /// The name of the provider's lifetime; nil for bindings and overrides.
   public let lifetime: String?
@@ -53,9 +55,9 @@ public struct UDIEntry: Sendable, Equatable, Codable {
   public let fileID: String
   /// The line of that call, counted from 1.
   public let line: Int
-  /// If the object bound itself while ``UDIRecording`` was on, the file of the call that had attached it, or of the
-  /// registration of the provider that made it, in the form of `#fileID`. Nil for all other entries, and if the object
-  /// was not attached, or was attached by setting `attachedContext`.
+  /// The file of the call that had attached the object, or of the registration of the provider that made it, in the
+  /// form of `#fileID`. It is known if the object bound itself while ``UDIRecording`` was on. Nil for all other
+  /// entries, and if the object was not attached, or was attached by setting `attachedContext`.
   package let attachFileID: String?
   /// The line of that call or registration, counted from 1; nil if `attachFileID` is nil.
   package let attachLine: Int?
@@ -76,7 +78,7 @@ public struct UDIEntry: Sendable, Equatable, Codable {
   /// Whether this is a provider, which may keep an instance.
   package var isProvider: Bool { lifetime != nil }
 
-  /// The same entry without what changes as time passes, so that snapshots of a tree that has not changed are equal.
+  /// The same entry without the parts that change as time passes, so that snapshots of an unchanged tree are equal.
   package var timeless: UDIEntry {
     var copy = self
     copy.deadFor = nil

@@ -1,4 +1,4 @@
-/// What a ``UDIObserver`` is notified of: something was made, closed or missed.
+/// An event of which a ``UDIObserver`` is notified: something was made, closed or missed.
 @nonexhaustive
 public enum UDIEvent: Sendable, Equatable {
   /// A factory has made an instance.
@@ -8,7 +8,7 @@ public enum UDIEvent: Sendable, Equatable {
   /// A lookup has found nothing.
   case missed(Missed)
 
-  /// Describes how a factory has made an instance.
+  /// The making of an instance by a factory.
   public struct Made: Sendable, Equatable {
     /// The type that the provider is registered under, as `String(reflecting:)` spells it.
     public let typeName: String
@@ -20,8 +20,8 @@ public enum UDIEvent: Sendable, Equatable {
     public let fullPath: [String]
     /// How long the factory ran, including everything that it looked up.
     public let duration: Duration
-    /// The keys of the providers whose factories asked for the instance, the outermost first. Empty if other code
-    /// asked.
+    /// The keys of the providers whose factories asked for the instance, the outermost first. Empty if other code asked
+    /// for it.
     public let askers: [String]
     /// The file of the call that registered the provider, in the form of `#fileID`.
     public let fileID: String
@@ -29,7 +29,7 @@ public enum UDIEvent: Sendable, Equatable {
     public let line: Int
   }
 
-  /// Describes how an instance, or a context, has been closed.
+  /// The closing of an instance or a context.
   public struct Closed: Sendable, Equatable {
     /// The type that the instance's provider is registered under, as `String(reflecting:)` spells it; nil if a context
     /// was closed (together with all contexts below it).
@@ -44,7 +44,7 @@ public enum UDIEvent: Sendable, Equatable {
     public let failure: String?
   }
 
-  /// Describes a lookup that has found nothing.
+  /// A lookup that has found nothing.
   public struct Missed: Sendable, Equatable {
     /// The type that was looked up, as `String(reflecting:)` spells it.
     public let typeName: String

@@ -14,7 +14,7 @@ extension UDILinkError {
 }
 
 extension UDIExplanation {
-  /// Advice on what to do about the cause, in one line; nil if nothing is wrong.
+  /// Advice on what to do about the cause, on one line; nil if nothing is wrong.
   public var advice: String? { remedy?.text }
 
   private var remedy: Message? {

@@ -1,10 +1,10 @@
 extension UDIExplanation: CustomStringConvertible {
-  /// The cause on the first line, then the advice, then a line for each context, then who needs the dependency.
+  /// The cause on the first line, then the advice, then a line for each context, then what needs the dependency.
   public var description: String {
     ([summary, advice].compactMap(\.self) + details + [need].compactMap(\.self)).joined(separator: "\n")
   }
 
-  /// The cause in one line. If the cause is uncertain because removed bindings were not recorded, the line says so.
+  /// The cause, on one line. If the cause is uncertain because removed bindings were not recorded, the line says so.
   public var summary: String { [decision, doubt].compactMap(\.self).joined(separator: " ") }
 
   /// The objects and providers that have looked up the dependency, in one line; nil if none is known.

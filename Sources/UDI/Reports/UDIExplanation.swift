@@ -1,4 +1,6 @@
-/// Why a lookup finds a dependency or finds none: where it looks, what is there, and what to change.
+/// The reason why a lookup finds a dependency or finds none.
+///
+/// An explanation also says where the lookup looks, what is there, and what to change.
 ///
 /// ```swift
 /// print(context.explain((any Cart).self))
@@ -7,7 +9,7 @@
 /// ```
 ///
 /// An explanation is a value. It holds no object and no context, and can be compared and sent. Its description begins
-/// with the cause, followed by advice and a list of the contexts with what they had.
+/// with the cause, followed by advice and by a list of the contexts with their contents.
 public struct UDIExplanation: Sendable, Equatable {
   /// The reason for a lookup's answer.
   @nonexhaustive
@@ -21,10 +23,11 @@ public struct UDIExplanation: Sendable, Equatable {
     /// Another instance was bound in place of the first one, and is no longer there. Usually the first instance is
     /// still alive (``UDIEntry/isAlive``).
     case replaced(Place)
-    /// The binding in this context was withdrawn, because its instance was bound in another context, or because the
-    /// object that had bound it with `multiBind` was attached to a context that has ended.
+    /// The binding in this context was withdrawn. Either its instance was bound in another context, or the object that
+    /// had bound it with `multiBind` was attached to a context that has ended.
     case withdrawn(Place)
-    /// The type is registered, but only under other names: these, and perhaps more. Nil stands for no name.
+    /// The type is registered, but only under other names: these, and perhaps more. Nil stands for a registration
+    /// without a name.
     case otherNames([String?])
     /// An object of the requested type, or a provider that makes such objects, is registered under a different type.
     case otherType(Place)
@@ -34,7 +37,7 @@ public struct UDIExplanation: Sendable, Equatable {
     /// The dependency is registered in the same tree, but where this lookup does not look. The associated value is the
     /// nearest such place.
     case outOfReach(Place)
-    /// The dependency is in a scope, which lookups from outside do not look into. `scopePath` contains the tags of the
+    /// The dependency is in a scope, which lookups from outside do not enter. `scopePath` contains the tags of the
     /// contexts from the root to that scope, both included.
     case inScope(Place, scopePath: [String])
     /// The object that asks is attached to no context, so the lookup began at `AppContext`, which does not have the
@@ -45,8 +48,8 @@ public struct UDIExplanation: Sendable, Equatable {
     /// No dependency is registered under the requested type and name in the branch where the lookup begins. This branch
     /// was removed from its tree, or the contexts above it are gone.
     case contextRemoved
-    /// The provider's factory takes other arguments than it was given. The associated values are the names of the
-    /// arguments' types.
+    /// The provider's factory takes other arguments than those that it was given. The associated values are the names
+    /// of the arguments' types.
     case otherArguments(wanted: [String], given: [String])
     /// The provider keeps an instance for each set of arguments, but some arguments cannot be compared. The associated
     /// value contains the names of their types.
@@ -65,21 +68,21 @@ public struct UDIExplanation: Sendable, Equatable {
     case argumentNotSendable(String)
     /// The provider's factory returned nil.
     case factoryReturnedNil
-    /// The provider's factory threw an error when it last ran. The message is the error's.
+    /// The provider's factory threw an error when it last ran. `message` is the message of the error.
     case failed(Place, message: String)
     /// Making the dependency requires the dependency itself. The associated value contains the keys on the way from the
     /// dependency back to itself.
     case cycle([String])
-    /// Making the dependency requires too many others, each for the one before. The associated values are the number of
-    /// factories that were running, one inside the other, and the size of the thread's stack in bytes, of which too
-    /// little was left; nil if the number itself was too great.
+    /// Making the dependency requires too many others, each of which is needed to make the one before. `depth` is the
+    /// number of factories that were running, one inside the other. `stackSize` is the size in bytes of the thread's
+    /// stack, of which too little was left; nil if the number of factories itself was too great.
     case tooDeep(depth: Int, stackSize: Int?)
-    /// A provider of a different type was registered to serve the requested type, too, but its instance does not
-    /// conform to the requested type. The associated value is the name of the type that the provider makes.
+    /// A provider of a different type was registered for the requested type, too, but its instance does not conform to
+    /// the requested type. The associated value is the name of the type that the provider makes.
     case notConvertible(from: String)
     /// The provider makes an instance for each scope (of a kind), and there is no such scope around the context where
-    /// the lookup begins. The associated values are the wanted kind, nil for any, and the kinds of the scopes that
-    /// there are, the outermost first.
+    /// the lookup begins. `kind` is the kind that is needed; nil stands for any kind. `present` contains the kinds of
+    /// the scopes that are around that context, the outermost first.
     case noScope(kind: String?, present: [String])
     /// The provider makes an instance for each scope, but is registered in a context below the scope that would own the
     /// instance. The associated value contains the tags of the contexts from the root to that scope, both included.
@@ -102,8 +105,8 @@ public struct UDIExplanation: Sendable, Equatable {
   public struct Context: Sendable, Equatable {
     /// The tags of the contexts from the root to this one, both included.
     public let fullPath: [String]
-    /// The findings for the requested type in this context: those with the requested name, and those with other names,
-    /// of which an explanation lists the first ten.
+    /// The findings for the requested type in this context: those with the requested name, and those with other names.
+    /// Of the latter, an explanation lists the first ten.
     public let findings: [UDIEntry]
     /// The number of dependencies with other names in this context that are not listed.
     package let omittedCount: Int
@@ -155,8 +158,8 @@ public struct UDIExplanation: Sendable, Equatable {
   /// factory. Such a lookup goes up so that nothing is made from dependencies below.
   package internal(set) var isInFactory = false
   /// The objects and providers that have looked up the dependency that the lookup finds. If the lookup finds nothing,
-  /// the objects and providers whose lookups under the same key found a dependency that is gone by now. They are in the
-  /// order of their lookups. Empty in errors, and while ``UDIRecording`` is off.
+  /// these are the objects and providers whose lookups under the same key found a dependency that is gone now. They are
+  /// in the order of their lookups. Empty in errors, and while ``UDIRecording`` is off.
   public internal(set) var dependents: [UDIDependent] = []
 
   /// The largest number of contexts that are listed.

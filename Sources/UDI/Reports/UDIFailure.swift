@@ -1,5 +1,7 @@
-/// What cannot be made or closed, or has failed while it ran, and the error: a part of ``UDIWarmUpError``,
-/// ``UDICloseError`` and `UDIUnmetNeeds`, and what ``UDIContext/untilClosed()`` throws.
+/// A dependency that cannot be made or closed, or that has failed while it ran, and the error.
+///
+/// Failures are parts of ``UDIWarmUpError``, ``UDICloseError`` and `UDIUnmetNeeds`. ``UDIContext/untilClosed()`` throws
+/// a failure.
 public struct UDIFailure: Error, Sendable, CustomStringConvertible {
   /// The type that the dependency is registered under, as `String(reflecting:)` spells it.
   public let typeName: String

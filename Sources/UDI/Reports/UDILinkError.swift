@@ -1,10 +1,9 @@
-/// The reason why a verb that throws, such as `require`, found nothing, or why the dependency that it found could not
-/// be made.
+/// The reason why a throwing verb, such as `require`, found nothing, or found a dependency that could not be made.
 ///
-/// The first line of the description says what is missing, and who needs it. The chain follows, then advice, and then a
-/// line for each context.
+/// The first line of the description says what is missing, and what needs it. The chain follows, then advice, and then
+/// a line for each context.
 public struct UDILinkError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What was missing, where it was looked up, and the cause.
+  /// The missing dependency, the place where it was looked up, and the cause.
   public internal(set) var explanation: UDIExplanation
 
   /// The steps from the asker to the missing dependency, which is the last step. Each step needs the next one.
@@ -57,7 +56,7 @@ public struct UDILinkError: Error, Sendable, Equatable, CustomStringConvertible 
 
   // MARK: - Description
 
-  /// What is missing and who needs it, on the first line; then the chain, the advice, and a line for each context.
+  /// What is missing and what needs it, on the first line; then the chain, the advice, and a line for each context.
   public var description: String {
     ([summary, way, advice].compactMap(\.self) + explanation.details).joined(separator: "\n")
   }

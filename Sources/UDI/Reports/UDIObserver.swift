@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Observes what is made, closed and missed, for example to write traces and metrics.
+/// An observer that is notified when something is made, closed or missed, for example to write traces and metrics.
 ///
 /// ```swift
 /// UDIObserver.process = UDIObserver { event in
@@ -8,7 +8,7 @@ import Synchronization
 /// }
 /// ```
 ///
-/// Lookups that find something that exists already are never observed, so observers cost them nothing.
+/// Lookups that find an existing dependency are never observed, so observers add no cost to them.
 ///
 /// The observer is called on the thread where the event happened, while no lock is held. For a new instance, it is
 /// called after the factory has returned, and before the lookup that asked for the instance returns. For something that
@@ -31,7 +31,7 @@ public struct UDIObserver: Sendable {
 
   /// Passes an event on to this observer. Use this in an observer that builds on another one.
   ///
-  /// - Parameter event: What happened.
+  /// - Parameter event: The event.
   public func forward(_ event: UDIEvent) { body(event) }
 
   /// The observer of all code that runs outside ``withObserver(_:operation:)``; nil if there is none.
@@ -63,26 +63,28 @@ public struct UDIObserver: Sendable {
   }
 }
 
-/// Runs an operation. Notifies the given observer of what is made, closed and missed by the operation and by the tasks
-/// that it starts.
+/// Runs an operation with an observer.
+///
+/// The observer is notified when the operation, or a task that it starts, makes, closes or misses something.
 ///
 /// - Parameters:
 ///   - observer: Receives the events while the operation runs.
-///   - operation: What to run.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+///   - operation: The operation to run.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result { try UDIObserver.scoped.with(observer, operation) }
 
-/// Runs an asynchronous operation. Notifies the given observer of what is made, closed and missed by the operation and
-/// by the tasks that it starts.
+/// Runs an asynchronous operation with an observer.
+///
+/// The observer is notified when the operation, or a task that it starts, makes, closes or misses something.
 ///
 /// - Parameters:
 ///   - observer: Receives the events while the operation runs.
-///   - operation: The operation. It stays on the caller's actor.
-/// - Returns: What `operation` returns.
-/// - Throws: What `operation` throws.
+///   - operation: The operation to run; it stays on the caller's actor.
+/// - Returns: The result of `operation`.
+/// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func withObserver<Result, Failure: Error>(
   _ observer: UDIObserver, operation: nonisolated(nonsending) () async throws(Failure) -> Result
 ) async throws(Failure) -> Result { try await UDIObserver.scoped.with(observer, operation) }

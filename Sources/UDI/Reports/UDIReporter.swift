@@ -4,8 +4,8 @@
 /// reporter of the process. Unless it is replaced, the reporter of the process writes to standard error in debug builds
 /// of the library, and does nothing in release builds.
 ///
-/// What a reporter itself does on the thread where it is called is not reported, so a reporter may look up what it
-/// needs.
+/// Misuse by a reporter itself, on the thread where it is called, is not reported. A reporter may therefore look up the
+/// dependencies that it needs.
 ///
 /// ```swift
 /// UDIReporter.process = UDIReporter(reportsUnattachedUse: true) { misuse in
@@ -62,12 +62,14 @@ public struct UDIReporter: Sendable {
   static let scoped = Scoped(isDebugBuild ? standardError : silent)
 }
 
-/// Runs an operation, and reports misuse by the operation, and by the tasks that it starts, to the given reporter.
+/// Runs an operation with a reporter.
+///
+/// Misuse by the operation, and by the tasks that it starts, is reported to this reporter.
 ///
 /// - Parameters:
-///   - reporter: Receives the reports while the operation runs. What is registered meanwhile with `onClose` or
-///     `running` keeps the reporter, which is told if an instance is dropped unclosed where the task has no reporter.
-///     What meanwhile begins to follow a dependency keeps it, too.
+///   - reporter: Receives the reports while the operation runs. Registrations that are made meanwhile with `onClose` or
+///     `running` keep the reporter. It is notified if one of their instances is dropped unclosed by code whose task
+///     has no reporter. Code that meanwhile begins to follow a dependency keeps the reporter, too.
 ///   - operation: The operation to run.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
@@ -75,13 +77,14 @@ public func withReporter<Result, Failure: Error>(
   _ reporter: UDIReporter, operation: () throws(Failure) -> Result
 ) throws(Failure) -> Result { try UDIReporter.scoped.with(reporter, operation) }
 
-/// Runs an asynchronous operation, and reports misuse by the operation, and by the tasks that it starts, to the given
-/// reporter.
+/// Runs an asynchronous operation with a reporter.
+///
+/// Misuse by the operation, and by the tasks that it starts, is reported to this reporter.
 ///
 /// - Parameters:
-///   - reporter: Receives the reports while the operation runs. What is registered meanwhile with `onClose` or
-///     `running` keeps the reporter, which is told if an instance is dropped unclosed where the task has no reporter.
-///     What meanwhile begins to follow a dependency keeps it, too.
+///   - reporter: Receives the reports while the operation runs. Registrations that are made meanwhile with `onClose` or
+///     `running` keep the reporter. It is notified if one of their instances is dropped unclosed by code whose task
+///     has no reporter. Code that meanwhile begins to follow a dependency keeps the reporter, too.
 ///   - operation: The operation to run; it stays on the caller's actor.
 /// - Returns: The result of `operation`.
 /// - Throws: The error that `operation` throws.
