@@ -2,13 +2,15 @@ public import Testing
 public import UDI
 import UDIInspector
 
-/// Makes an instance with each provider of a context and of the contexts below it, and fails the test for each instance
-/// that cannot be made, or is not of a type that `implements` serves it as. Also fails the test for each property with
-/// the wrapper `@Required` of an instance for which nothing is found. Providers that take arguments are left out.
+/// Makes an instance with each provider of a context and of the contexts below it, and fails the test if that fails.
 ///
-/// What is registered as `.scope` is made for each scope below. Where there is none of its kind, a scope is opened to
-/// try it, and closed. What is made for each lookup (`.unique`, `.graph`) may need something that only a scope has.
-/// What `unmetNeeds()` finds fails the test, too.
+/// The test fails for each instance that cannot be made, or that is not of a type under which `implements` registers
+/// it. It also fails for each property of an instance that has the wrapper `@Required` and for which nothing is found.
+/// Providers that take arguments are left out.
+///
+/// A dependency that is registered as `.scope` is made for each scope below. Where there is no scope of its kind, one
+/// is opened to make the dependency, and closed. A dependency that is made for each lookup (`.unique`, `.graph`) may
+/// need something that only a scope has. The failures that `unmetNeeds()` finds fail the test, too.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func everythingIsRegistered() async {
@@ -16,11 +18,11 @@ import UDIInspector
 /// }
 /// ```
 ///
-/// Each dependency is looked up in its own context, as by `obtain`; if something is bound there under the same key, the
-/// lookup finds that instead. Instances that a context owns stay there afterwards. If any has an `onClose`, and the
-/// context is not that of a test with `.ownAppContext`, close it in the end. Each issue names the dependency and its
-/// context, and says what was missing. If the context is closed, that is an issue, too, because nothing can be made
-/// there.
+/// Each dependency is looked up in its own context, as by `obtain`. If something is bound there under the same key, the
+/// lookup finds that instead. Instances that a context owns stay there afterwards. If one of them has an `onClose`, and
+/// the context is not that of a test with `.ownAppContext`, close the context in the end. Each issue names the
+/// dependency and its context, and says what was missing. If the context is closed, that is an issue, too, because
+/// nothing can be made there.
 ///
 /// - Parameters:
 ///   - context: The context to begin at.

@@ -1,9 +1,10 @@
 public import Testing
 import UDI
 
-/// Runs an operation several times, and fails the test if there is more of something after each round: contexts,
-/// objects, bindings or providers. The function finds code that leaves something behind each time; it allows code that
-/// does so only the first time.
+/// Runs an operation several times, and fails the test if there is more of something after each round.
+///
+/// The function counts contexts, objects, bindings and providers. It finds code that leaves something behind each time.
+/// It allows code that does so only the first time.
 ///
 /// ```swift
 /// try await expectNoGrowth {
@@ -16,11 +17,11 @@ import UDI
 /// binds or attaches, or that a context comes to own. And for each type, it counts the bindings and providers in the
 /// tree of `AppContext`. Each issue says what there is more of, and how many there were after each round.
 ///
-/// If the task has its own `AppContext`, the operation uses it. Otherwise it gets a new one, the same in all rounds.
-/// Tasks that are ending get a moment to release the objects that they hold.
+/// If the task has its own `AppContext`, the operation uses it. Otherwise the operation gets a new one, the same in all
+/// rounds. Tasks that are ending have a moment to release the objects that they hold.
 ///
 /// - Parameters:
-///   - rounds: How often to run the operation. It always runs at least three times.
+///   - rounds: The number of times to run the operation. It always runs at least three times.
 ///   - sourceLocation: The place at which the issues are recorded.
 ///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.
@@ -43,10 +44,10 @@ nonisolated(nonsending) public func expectNoGrowth(
 
 /// Runs a synchronous operation several times, and fails the test if there is more of something after each round.
 ///
-/// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing.
+/// In an asynchronous function, the compiler chooses the asynchronous form, even if the operation awaits nothing.
 ///
 /// - Parameters:
-///   - rounds: How often to run the operation. It always runs at least three times.
+///   - rounds: The number of times to run the operation. It always runs at least three times.
 ///   - sourceLocation: The place at which the issues are recorded.
 ///   - operation: The operation to run.
 /// - Throws: The error that `operation` throws.

@@ -2,8 +2,9 @@ import Synchronization
 import Testing
 public import UDI
 
-/// Records a misuse of the library as an issue of the running test. A registration that replaces another one without
-/// saying so is a warning.
+/// Records a misuse of the library as an issue of the running test.
+///
+/// A registration that replaces another one without saying so is a warning.
 ///
 /// - Parameter misuse: The misuse.
 @Sendable public func recordAsIssue(_ misuse: UDIMisuse) {

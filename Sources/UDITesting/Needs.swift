@@ -1,8 +1,10 @@
 public import Testing
 public import UDI
 
-/// Checks that objects of the given classes would find what they require, without making or attaching any. Fails the
-/// test for each property with the wrapper `@Required` whose type a lookup would not find.
+/// Checks that objects of the given classes would find the dependencies that they require.
+///
+/// The function makes and attaches no objects. It fails the test for each property with the wrapper `@Required` whose
+/// type a lookup would not find.
 ///
 /// ```swift
 /// @Test(.ownAppContext { compose($0) }) func screensHaveWhatTheyNeed() {
@@ -10,14 +12,14 @@ public import UDI
 /// }
 /// ```
 ///
-/// A property with the wrapper `@Linked` for which nothing would be found is only remarked upon, by an issue that is a
-/// warning. So is a type that is registered under names only, or only where the context's search does not look: which
-/// name and which search a property asks for is known only to an object: see the form that takes one.
-/// A property with the wrapper `@Followed` is remarked upon only if what it follows is there as another type.
+/// For a property with the wrapper `@Linked` for which nothing would be found, there is only a warning. There is also
+/// only a warning for a type that is registered under names only, or only where the context's search does not look.
+/// This is because only an object knows the name and the search of a property: see the form that takes an object. For a
+/// property with the wrapper `@Followed`, there is a warning only if its dependency is registered under another type.
 ///
 /// - Parameters:
 ///   - classes: The classes. Properties that they inherit count.
-///   - context: Where the objects will be attached.
+///   - context: The context to which the objects will be attached.
 ///   - sourceLocation: The place at which the issues are recorded.
 /// - Complexity: O(properties), and the complexity of `explain` for each.
 public func expectNeedsAreMet(
@@ -28,18 +30,19 @@ public func expectNeedsAreMet(
   }
 }
 
-/// Checks that an object finds what it requires in a context, whether it is attached yet or not. Fails the test for
-/// each property with the wrapper `@Required` that would find nothing, under the name and with the search that the
-/// property gives.
+/// Checks that an object finds the dependencies that it requires in a context, whether it is attached yet or not.
 ///
-/// A property with the wrapper `@Linked` that would find nothing is only remarked upon, by an issue that is a warning.
-/// So is one with the wrapper `@Followed`, if what it follows is there as another type. The object is not changed, and
-/// nothing is made.
+/// The function fails the test for each property with the wrapper `@Required` that would find nothing, under the name
+/// and with the search of the property.
+///
+/// For a property with the wrapper `@Linked` that would find nothing, there is only a warning. For a property with the
+/// wrapper `@Followed`, there is a warning only if its dependency is registered under another type. The object is not
+/// changed, and nothing is made.
 ///
 /// - Parameters:
 ///   - object: The object.
-///   - context: Where the object will be attached. By default, the context that it is attached to, or `AppContext` if
-///     it is attached to none.
+///   - context: The context to which the object will be attached. By default, the context that it is attached to, or
+///     `AppContext` if it is attached to none.
 ///   - sourceLocation: The place at which the issues are recorded.
 /// - Complexity: O(properties), and the complexity of `explain` for each.
 public func expectNeedsAreMet(

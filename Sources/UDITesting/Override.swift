@@ -1,7 +1,8 @@
 public import UDI
 
-/// Replaces a dependency during an operation: lookups in the given context find a different value under a key. The
-/// override takes precedence over everything that the context has under the key: bindings, providers and instances,
+/// Replaces a dependency during an operation: lookups in the given context find a different value under a key.
+///
+/// The override takes precedence over everything that the context has under the key: bindings, providers and instances,
 /// including instances that were made with arguments.
 ///
 /// During the operation, dependencies can be bound, registered and made under the key as usual. Lookups find them after
@@ -13,17 +14,18 @@ public import UDI
 /// }
 /// ```
 ///
-/// The override holds the value and returns it unchanged: even if the value is an object that takes part in the tree,
-/// it is not attached. All lookups in the context find the override, so tests that run in parallel need separate
+/// The override holds the value, and lookups return it unchanged. Even if the value is an object that takes part in the
+/// tree, it is not attached. All lookups in the context find the override, so tests that run in parallel need separate
 /// `AppContext`s.
 ///
 /// If the context is closed meanwhile, the override ends with it. In a context that is closed already, nothing is
-/// overridden, which is reported as a misuse.
+/// overridden, and this is reported as a misuse.
 ///
-/// When the override ends, what was made of it is dropped, and made anew for whoever looks it up next: whatever a
-/// context keeps, if its factory has found the value while it ran, with lookups from the context that it was given, or
-/// something else that was made of the value. (Instances of one registration with different arguments go together.)
-/// What has an `onClose` or an operation is dropped as well, but is closed only together with its context.
+/// When the override ends, the instances that were made of its value are dropped, and the next lookups make them anew.
+/// This concerns instances that a context keeps. Such an instance was made of the value if its factory found the value
+/// while it ran, or found something else that was made of the value. Only lookups from the context that the factory was
+/// given count. (Instances of one registration with different arguments go together.) An instance with an `onClose` or
+/// an operation is dropped as well, but is closed only together with its context.
 ///
 /// A property that keeps its dependency is not affected by the override. If it looked the dependency up before the
 /// override, it keeps that dependency during the override. If its first lookup is during the override, it keeps the
@@ -50,7 +52,9 @@ nonisolated(nonsending) public func withOverride<Dependency: Sendable, Result>(
   return try await operation()
 }
 
-/// Replaces a dependency during a synchronous operation; see ``withOverride(of:named:with:in:fileID:line:operation:)``.
+/// Replaces a dependency during a synchronous operation.
+///
+/// See ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
 ///   - type: The type of the dependency.
@@ -71,8 +75,9 @@ public func withOverride<Dependency: Sendable, Result>(
   return try operation()
 }
 
-/// Replaces a dependency that is not `Sendable` during an operation, on the main actor; see
-/// ``withOverride(of:named:with:in:fileID:line:operation:)``.
+/// Replaces a dependency that is not `Sendable` during an operation, on the main actor.
+///
+/// See ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
 ///   - type: The type of the dependency.
@@ -94,8 +99,9 @@ public func withOverride<Dependency, Result>(
   return try await operation()
 }
 
-/// Replaces a dependency that is not `Sendable` during a synchronous operation, on the main actor; see
-/// ``withOverride(of:named:with:in:fileID:line:operation:)``.
+/// Replaces a dependency that is not `Sendable` during a synchronous operation, on the main actor.
+///
+/// See ``withOverride(of:named:with:in:fileID:line:operation:)``.
 ///
 /// - Parameters:
 ///   - type: The type of the dependency.

@@ -1,7 +1,9 @@
 public import Testing
 public import UDI
 
-/// Gives each test its own `AppContext` and its own reporter. You get this trait as `.ownAppContext`.
+/// A trait that gives each test its own `AppContext` and its own reporter.
+///
+/// To use this trait, write `.ownAppContext`.
 ///
 /// When the test records its first issue, or throws, the text of its tree is attached to the test as `AppContext.txt`.
 /// `swift test --attachments-path DIRECTORY` saves attachments.
@@ -40,11 +42,15 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OwnAppContextTrait {
-  /// Gives each test its own `AppContext` and its own reporter, so that tests can run in parallel and bind under the
-  /// same keys. Each misuse of the library during the test is recorded as an issue of the test. Misuse by the operation
-  /// of a service (`running`), and by what follows a dependency (`follow`, `@Followed`), is recorded when the test has
-  /// run, and each only once: they lack the test's task-local values, so until then Swift Testing could not tell whose
-  /// issue it is. Misuse by any other detached task goes to the process's reporter.
+  /// A trait that gives each test its own `AppContext` and its own reporter.
+  ///
+  /// So tests can run in parallel and bind under the same keys. Each misuse of the library during the test is recorded
+  /// as an issue of the test.
+  ///
+  /// Misuse by the operation of a service (`running`), and by code that follows a dependency (`follow`, `@Followed`),
+  /// is recorded when the test has run. Each such misuse is recorded only once. Such code lacks the test's task-local
+  /// values, so until then Swift Testing could not know to which test the issue belongs. Misuse by any other detached
+  /// task is reported to the process's reporter.
   ///
   /// ```swift
   /// @Suite(.ownAppContext) struct CheckoutTests { … }
@@ -55,19 +61,21 @@ extension Trait where Self == OwnAppContextTrait {
   /// which is an issue, too. Then the context is released.
   public static var ownAppContext: Self { OwnAppContextTrait { _ in } }
 
-  /// Gives each test its own `AppContext` and its own reporter, and prepares the context.
+  /// Returns a trait that gives each test its own `AppContext` and its own reporter, and prepares the context.
   ///
   /// If both a suite and its test have a block, the blocks prepare the same context, the suite's block first.
   ///
-  /// - Parameter setUp: Runs before each test, with the test's `AppContext`. Register in it what all tests need.
+  /// - Parameter setUp: Called before each test, with the test's `AppContext`. Register in it the dependencies that all
+  ///   tests need.
   /// - Returns: The trait.
   public static func ownAppContext(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) -> Self {
     OwnAppContextTrait(setUp)
   }
 }
 
-/// Runs an operation with its own `AppContext` and its own reporter. With test libraries other than Swift Testing, use
-/// this function instead of the trait `.ownAppContext`.
+/// Runs an operation with its own `AppContext` and its own reporter.
+///
+/// With test libraries other than Swift Testing, use this function instead of the trait `.ownAppContext`.
 ///
 /// If something in the context has to be closed, the context is closed after the operation. An error during closing is
 /// a misuse (`UDIMisuse.Kind.closingFailed`). If closing takes longer than a minute, whatever it waits for is
@@ -88,9 +96,9 @@ nonisolated(nonsending) public func withOwnAppContext<Result>(
 
 /// Runs a synchronous operation with its own `AppContext` and its own reporter.
 ///
-/// The context is released after the operation. This form cannot wait until it has been closed: if something is dropped
-/// that has an `onClose`, that is a misuse. Where something has to be closed, use the asynchronous form: in an
-/// asynchronous function, the compiler takes that one, even if the operation awaits nothing.
+/// The context is released after the operation. This form cannot wait until the context has been closed: if something
+/// that has an `onClose` is dropped, that is a misuse. Where something has to be closed, use the asynchronous form. In
+/// an asynchronous function, the compiler chooses that form, even if the operation awaits nothing.
 ///
 /// - Parameters:
 ///   - onMisuse: Called for each misuse of the library. If a service's operation has failed, it is called at the end.

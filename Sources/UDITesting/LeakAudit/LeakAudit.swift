@@ -1,8 +1,10 @@
 public import Testing
 public import UDI
 
-/// Fails a test for each object and each context that outlives the test, unless only another one of them holds it. You
-/// get this trait as `.leakAudit`.
+/// A trait that fails a test for each object and each context that outlives the test, unless only another one of them
+/// holds it.
+///
+/// To use this trait, write `.leakAudit`.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
   private let ignored: [AnyClass]
   /// True, so that each test of a suite is audited separately.
@@ -28,8 +30,10 @@ public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == LeakAuditTrait {
-  /// Fails a test for each object and each context that outlives the test. The audit covers contexts that were made
-  /// during the test, and objects that were bound, attached, or made for a context during the test.
+  /// A trait that fails a test for each object and each context that outlives the test.
+  ///
+  /// The audit covers contexts that were made during the test, and objects that were bound, attached, or made for a
+  /// context during the test.
   ///
   /// ```swift
   /// @Test(.leakAudit) func screenGoesWithItsContext() { … }
@@ -43,8 +47,9 @@ extension Trait where Self == LeakAuditTrait {
   ///   for leaks after this context is gone. By then, all objects that the context owned must be gone, too.
   public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
 
-  /// Does the same as `.leakAudit`, but allows objects of some classes to outlive the test, for example objects that
-  /// all tests share.
+  /// Returns a trait like `.leakAudit` that allows objects of some classes to outlive the test.
+  ///
+  /// Use it, for example, for objects that all tests share.
   ///
   /// The contexts that such an object is attached to may also outlive the test, and so may the objects that these
   /// contexts own. If `UDIContext.self` is one of the classes, all contexts may outlive the test.
@@ -54,8 +59,9 @@ extension Trait where Self == LeakAuditTrait {
   public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
 }
 
-/// Runs an operation, and fails the test for each object and each context that outlives the operation. To audit only a
-/// part of a test, use this function instead of the trait `.leakAudit`.
+/// Runs an operation, and fails the test for each object and each context that outlives the operation.
+///
+/// To audit only a part of a test, use this function instead of the trait `.leakAudit`.
 ///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation.
@@ -71,7 +77,7 @@ nonisolated(nonsending) public func expectNoLeaks(
 
 /// Runs a synchronous operation, and fails the test for each object and each context that outlives the operation.
 ///
-/// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing.
+/// In an asynchronous function, the compiler chooses the asynchronous form, even if the operation awaits nothing.
 ///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation.
@@ -90,8 +96,9 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
   for leak in leaks { Issue.record("\(leak)", sourceLocation: sourceLocation) }
 }
 
-/// Runs an operation, and finds the objects and contexts that outlive it. With test libraries other than Swift Testing,
-/// use this function instead of the trait `.leakAudit`.
+/// Runs an operation, and returns the objects and contexts that outlive it.
+///
+/// With test libraries other than Swift Testing, use this function instead of the trait `.leakAudit`.
 ///
 /// The audit watches which objects are bound or attached, or come to be owned by a context, and which contexts are
 /// made. In the tree of `AppContext`, it watches what all tasks do. In other trees, it watches only the operation's
@@ -106,8 +113,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 /// are reported if they are still alive. The context itself is reported, too, if it is still alive. But if a task that
 /// has not ended holds it, it is reported only if it keeps one of these objects alive.
 ///
-/// The audit gives tasks that are ending a moment to release the objects that they hold. If another audit runs inside
-/// the operation, this audit leaves out what the inner one has reported or ignored.
+/// The audit waits a moment for tasks that are ending to release the objects that they hold. If another audit runs
+/// inside the operation, this audit leaves out what the inner one has reported or ignored.
 ///
 /// - Parameters:
 ///   - ignored: The classes whose objects may outlive the operation. So may the contexts that these objects are
@@ -116,8 +123,8 @@ private func record(_ leaks: [UDILeak], at sourceLocation: SourceLocation) {
 ///     the test's own context was made with another `onMisuse`, which is then called.
 ///   - operation: The operation to run.
 /// - Returns: The objects and contexts that are still alive, except for those that only another one of them holds:
-///   these are in its ``UDILeak/held``. What something alive holds comes first. A context is left out if one of these
-///   objects is attached to it, or if a context above it is still alive as well.
+///   these are in its ``UDILeak/held``. Those that something alive holds come first. A context is left out if one of
+///   these objects is attached to it, or if a context above it is still alive as well.
 /// - Throws: The error that `operation` throws.
 nonisolated(nonsending) public func leaks(
   ignoring ignored: [AnyClass] = [], onMisuse: (@Sendable (UDIMisuse) -> Void)? = nil,
@@ -131,9 +138,9 @@ nonisolated(nonsending) public func leaks(
   return audit.survivors(describe)
 }
 
-/// Runs a synchronous operation, and finds the objects and contexts that outlive it.
+/// Runs a synchronous operation, and returns the objects and contexts that outlive it.
 ///
-/// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing. This
+/// In an asynchronous function, the compiler chooses the asynchronous form, even if the operation awaits nothing. This
 /// form closes nothing, and does not wait for tasks that are ending.
 ///
 /// - Parameters:

@@ -7,7 +7,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   public struct Attachment: Sendable, Hashable {
     /// The tags of the contexts from the root to this one, both included.
     public let fullPath: [String]
-    /// Whether the context is still alive, too. An object holds the context that it is attached to.
+    /// Whether the context is also still alive. An object holds the context that it is attached to.
     public let isContextAlive: Bool
     /// The file of the call of `attached(to:)`. If a provider made the object, this is the file of the provider's
     /// registration. Nil if the object was attached by setting `attachedContext`.
@@ -22,7 +22,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   public let registrations: [UDIExplanation.Place]
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
-  /// Whether a context of the registrations, or else of the attachments, is still alive, too. If so, something holds
+  /// Whether a context of the registrations, or else of the attachments, is also still alive. If so, something holds
   /// the context, which may be the only reason why the object is still alive.
   public let isContextAlive: Bool
   /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
@@ -43,7 +43,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   /// they have no trace.
   public let held: [UDILeak]
   /// Whether tasks that began during the audit have not ended. They hold the context that was made for the audit, and
-  /// perhaps also what has leaked. Always false if the audit used the test's own context.
+  /// perhaps also the leaked object or context. Always false if the audit used the test's own context.
   public let areTasksRunning: Bool
 
   /// A description of the leak: what leaked, where it was registered, attached or made, what holds it, and what it
