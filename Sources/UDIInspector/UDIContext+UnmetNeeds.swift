@@ -2,7 +2,9 @@ public import UDI
 
 /// Checking registrations without making anything.
 extension UDIContext {
-  /// Checks whether what is registered here and below would find what it needs. Makes nothing.
+  /// Checks whether the registrations here and below would find the dependencies that they need.
+  ///
+  /// The check makes nothing.
   ///
   /// ```swift
   /// let unmet = root.unmetNeeds()
@@ -10,24 +12,27 @@ extension UDIContext {
   /// ```
   ///
   /// The parameters of an initialiser that was registered with `register(using:)` are known without calling it. For
-  /// each of them, this method goes the way that the lookup would go, and on to what that needs in turn. It finds what
-  /// is missing; what takes arguments; circles; and what would have to be made of a scope's instance outside the scope.
-  /// A parameter whose type is an optional may be missing. If what is registered for it is part of a circle, or if
-  /// there is no scope for it, it is nil, which the result mentions. What a closure looks up in the context that it is
-  /// given is not known: the result lists such closures. A closure that takes no context counts as one that needs
-  /// nothing.
-  /// The properties of objects, such as those with `@Required`, are not checked: making the objects does that.
+  /// each of them, this method goes the way that the lookup would go, and on to the needs of the dependency that it
+  /// finds. It finds dependencies that are missing, dependencies that take arguments, circles, and instances outside a
+  /// scope that would have to be made of an instance of the scope.
   ///
-  /// What a context owns is looked up from that context. What is registered as `UDILifetime.scope` is looked up from
-  /// each scope below that would own it, unless something else is found there; if there is no such scope, from a new
-  /// one, in which nothing is registered, and which counts as one of each kind.
-  /// If such an instance needs what only a scope is given, such as a request, make a scope with a sample of it. What is
-  /// registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its context or, if it does not
-  /// find what it needs there, from the scopes.
+  /// A parameter whose type is an optional may be missing. If the dependency that is registered for it is part of a
+  /// circle, or if there is no scope for it, the parameter is nil, and the result mentions that.
   ///
-  /// - Returns: What is not met, with paths. If this context is a scope, what is registered for scopes further up is
-  ///   checked, too.
-  /// - Complexity: O(parameters of what is registered here and below, and contexts above, for each of them). If
+  /// The dependencies that a closure looks up in the context that it is given are not known: the result lists such
+  /// closures. A closure that takes no context counts as one that needs nothing. The properties of objects, such as
+  /// those with `@Required`, are not checked: making the objects does that.
+  ///
+  /// A dependency that a context owns is looked up from that context. A dependency that is registered as
+  /// `UDILifetime.scope` is looked up from each scope below that would own it, unless something else is found there. If
+  /// there is no such scope, it is looked up from a new one, in which nothing is registered, and which counts as one of
+  /// each kind. If such an instance needs something that only a scope has, such as a request, make a scope with a
+  /// sample of it. A dependency that is registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its
+  /// context. If it does not find the dependencies that it needs there, it is looked up from the scopes.
+  ///
+  /// - Returns: The needs that are not met, with paths. If this context is a scope, registrations for scopes further up
+  ///   are checked, too.
+  /// - Complexity: O(parameters of the registrations here and below, and contexts above, for each of them). If
   ///   something is registered for scopes, or not found, once for each scope, and O(contexts below) to find the scopes.
   public func unmetNeeds() -> UDIUnmetNeeds {
     let check = NeedsCheck()
@@ -39,21 +44,25 @@ extension UDIContext {
   }
 }
 
-/// What `unmetNeeds()` has found.
+/// The result of `unmetNeeds()`.
 public struct UDIUnmetNeeds: Error, Sendable {
-  /// For each need that is not met: what needs it, the context from which it is looked up, and the error that the
-  /// lookup would give. The error's chain begins with what the check began with.
+  /// The needs that are not met.
+  ///
+  /// Each has the registration with the need, the context from which the dependency is looked up, and the error that
+  /// the lookup would throw. The error's chain begins with the registration that the check began with.
   public fileprivate(set) var failures: [UDIFailure] = []
-  /// The same for optional parameters that are nil, although something is registered for them: it is part of a circle,
+  /// The same for optional parameters that are nil although something is registered for them: it is part of a circle,
   /// or there is no scope for it.
   public fileprivate(set) var nilParameters: [UDIFailure] = []
-  /// The registrations whose needs are not known, because closures that take a context look them up. They keep no
-  /// instance yet.
+  /// The registrations whose needs are not known, because closures that take a context look them up.
+  ///
+  /// They keep no instance yet.
   public fileprivate(set) var unchecked: [UDIExplanation.Place] = []
 }
 
 extension UDIUnmetNeeds: CustomStringConvertible {
-  /// The number of failures, and each error once; then the optional parameters that are nil; then what was not checked.
+  /// The number of failures, and each error once; then the optional parameters that are nil; then the registrations
+  /// that were not checked.
   public var description: String {
     var text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
     if !nilParameters.isEmpty { text += "\n" + UDIFailure.describe(nilParameters, "must do without a parameter") }

@@ -7,8 +7,9 @@
 #endif
 
 extension UDITreePage {
-  /// Writes the page to a single file, with the current data. The file loads nothing: a browser shows it without a
-  /// server or a network.
+  /// Writes the page to a single file, with the current data.
+  ///
+  /// The file loads nothing: a browser shows it without a server or a network.
   ///
   /// - Parameter path: The path of the file. An existing file is replaced.
   /// - Throws: ``WriteError`` if the file cannot be written.
@@ -25,7 +26,7 @@ extension UDITreePage {
     guard isClosed else { throw WriteError(path: path, code: errno) }
   }
 
-  /// The page could not be written to a file.
+  /// The error if the page cannot be written to a file.
   public struct WriteError: Error, Hashable, CustomStringConvertible {
     /// The path of the file.
     public let path: String

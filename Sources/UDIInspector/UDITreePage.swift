@@ -1,7 +1,9 @@
 public import UDI
 
-/// A page that shows a tree while the program runs: which objects are bound where, whether they are alive, which
-/// instances have been made, who needs which dependency, and the way of any lookup.
+/// A page that shows a tree while the program runs.
+///
+/// The page shows which objects are bound where, whether they are alive, and which instances have been made. It also
+/// shows which objects and factories need which dependencies, and the way of any lookup.
 ///
 /// A program with a server mounts the page at any path. One route is enough, because all requests of the page go to its
 /// own path, and differ only in the query:
@@ -16,8 +18,8 @@ public import UDI
 /// }
 /// ```
 ///
-/// Any other program writes the page to a file: ``write(to:)``. A file has everything but the way of lookups, for which
-/// the page asks the program.
+/// Any other program writes the page to a file: ``write(to:)``. The file contains everything but the way of lookups: to
+/// show one, the page has to ask the program.
 ///
 /// The page shows the names of types and classes, tags, names of dependencies, places in the source, and the messages
 /// of errors that factories threw. It shows no values. Mount it where only developers can reach it.
@@ -49,7 +51,7 @@ public struct UDITreePage: Sendable {
   ///
   /// - Parameter target: The request's target as in HTTP: the path, and the query if there is one. The path can be
   ///   anything. Without a query, the answer is the page itself.
-  /// - Returns: The answer, or nil if the page never makes such a request. In this case, answer with the status 404.
+  /// - Returns: The answer, or nil if the page never makes such a request. If it is nil, answer with the status 404.
   /// - Complexity: O(contexts and bindings), if the request is for the data.
   public func response(to target: String) -> Response? {
     guard let (resource, values) = query(of: target) else { return nil }
@@ -63,8 +65,9 @@ public struct UDITreePage: Sendable {
     }
   }
 
-  /// Returns the page as a single file, with the current data. The file loads nothing, and can neither update itself
-  /// nor look anything up.
+  /// Returns the page as a single file, with the current data.
+  ///
+  /// The file loads nothing, and can neither update itself nor look anything up.
   ///
   /// - Returns: The text of an HTML file.
   /// - Complexity: O(contexts and bindings).

@@ -8,8 +8,8 @@ extension UDISnapshot: CustomStringConvertible {
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
-  ///   - width: How many children to show for each context, and how many bindings and providers together. The others
-  ///     are only counted.
+  ///   - width: The number of children to show for each context, and of bindings and providers together. The others are
+  ///     only counted.
   /// - Returns: The lines of the tree. Below level 32, lines are not indented further, and those of contexts begin with
   ///   their level.
   public func text(depth: Int = 16, width: Int = 32) -> String {
@@ -27,14 +27,16 @@ extension UDISnapshot: CustomStringConvertible {
     }.joined(separator: "\n")
   }
 
-  /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts"). Contexts are boxes, bindings are
-  /// rounded boxes on dotted lines, providers are slanted boxes, and overrides are double boxes. Thick arrows lead from
-  /// objects and providers to the dependencies that they need (``uses``), if both are shown.
+  /// Returns a diagram in the language Mermaid (https://mermaid.js.org, "Flowcharts").
+  ///
+  /// Contexts are boxes, bindings are rounded boxes on dotted lines, providers are slanted boxes, and overrides are
+  /// double boxes. Thick arrows lead from objects and providers to the dependencies that they need (``uses``), if both
+  /// are shown.
   ///
   /// - Parameters:
   ///   - depth: The number of levels of contexts to show, including the first. Contexts further below are only counted.
-  ///   - width: How many children to show for each context, and how many bindings and providers together. The others
-  ///     are only counted.
+  ///   - width: The number of children to show for each context, and of bindings and providers together. The others are
+  ///     only counted.
   /// - Returns: The text of a flowchart.
   public func mermaid(depth: Int = 16, width: Int = 32) -> String {
     var lines = ["flowchart TD"]

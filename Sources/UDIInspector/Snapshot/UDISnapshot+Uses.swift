@@ -1,9 +1,9 @@
 import UDI
 
-/// Which objects and providers need which dependencies, as far as their lookups were recorded.
+/// The objects and providers, and the dependencies that they need, as far as their lookups were recorded.
 ///
 /// While `UDIRecording` is on, the library records the dependencies that an object has looked up with its verbs and
-/// properties, and those that a factory has looked up in the context that it was given.
+/// properties. It also records those that a factory has looked up in the context that it was given.
 extension UDISnapshot {
   /// The place of an entry in a snapshot.
   public struct Position: Sendable, Hashable, Codable {
@@ -13,7 +13,7 @@ extension UDISnapshot {
     public let index: Int
   }
 
-  /// An object that has looked up dependencies, or a provider whose factory has looked up dependencies.
+  /// An object that has looked up dependencies, or a provider whose factory has done so.
   public struct Dependent: Sendable, Equatable, Codable {
     /// Whether the dependent is a provider. Otherwise, it is an object that takes part in the tree.
     public let isProvider: Bool
@@ -42,8 +42,9 @@ extension UDISnapshot {
     public let name: String?
     /// The entry that the lookup found; nil if it is not part of the snapshot.
     public let entry: Position?
-    /// The tags of the contexts from the root to the one that contains the found entry; nil if the entry has been
-    /// removed, and the dependent has not looked up a new one since.
+    /// The tags of the contexts from the root to the one that contains the found entry.
+    ///
+    /// Nil if the entry has been removed, and the dependent has not looked up a new one since.
     public let fullPath: [String]?
   }
 }

@@ -1,7 +1,8 @@
 public import UDI
 
-/// The state of a context and everything below it at one moment: which objects are bound where, whether they are alive,
-/// and which providers there are.
+/// The state of a context and everything below it at one moment.
+///
+/// A snapshot says which objects are bound where, whether they are alive, and which providers there are.
 ///
 /// A snapshot is a value: it holds no object, does not change, and can be compared, sent and, with any encoder, stored.
 /// Its description is a text tree:
@@ -20,25 +21,32 @@ public struct UDISnapshot: Sendable, Equatable, Codable {
     public let tag: String
     /// The index of the context's parent in ``UDISnapshot/contexts``; nil for the first context.
     public let parent: Int?
-    /// The kind of a scope, which lookups from outside do not look into; nil if the context is none.
+    /// The kind of the scope, which lookups from outside do not enter; nil if the context is not a scope.
     public let scopeKind: String?
-    /// The direction of lookups that begin here and do not name one.
+    /// The direction of lookups that begin here and name no direction.
     public let search: UDISearch
-    /// The overrides with which tests replace what the context has, the bindings, and the providers of the context,
-    /// each in the order in which they were made. If there are several overrides for a key, the last one is in force.
+    /// The overrides, the bindings, and the providers of the context, each in the order in which they were made.
+    ///
+    /// With overrides, tests replace dependencies of the context. If there are several overrides for a key, the last
+    /// one is in force.
     public let entries: [UDIEntry]
     /// The bindings that `UDIRecording` has recorded as removed from the context, in the order in which they were
-    /// removed. Not recorded are bindings of live objects that a call has removed, such as `unbind`, or attaching the
-    /// object elsewhere. Empty while recording is off.
+    /// removed.
+    ///
+    /// A binding of a live object is not recorded if a call has removed it, such as `unbind`, or attaching the object
+    /// elsewhere. Empty while recording is off.
     public let removedBindings: [UDIEntry]
   }
 
   /// The contexts, breadth-first. Each context comes after its parent.
   public let contexts: [Context]
-  /// The objects and providers that have looked up the dependencies in ``uses``. Empty while `UDIRecording` is off.
+  /// The objects and providers that have looked up the dependencies in ``uses``.
+  ///
+  /// Empty while `UDIRecording` is off.
   public internal(set) var dependents: [Dependent] = []
-  /// The recorded lookups whose dependent or dependency belongs to these contexts, the oldest first, and then those
-  /// whose dependency is gone. Empty while `UDIRecording` is off.
+  /// The recorded lookups whose dependent or dependency belongs to these contexts, the oldest first.
+  ///
+  /// After them come the lookups whose dependency is gone. Empty while `UDIRecording` is off.
   public internal(set) var uses: [Use] = []
 }
 
