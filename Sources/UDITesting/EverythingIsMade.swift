@@ -2,11 +2,11 @@ public import Testing
 public import UDI
 import UDIInspector
 
-/// Makes an instance with each provider of a context and of the contexts below it, and fails the test if that fails.
+/// Checks that each provider of a context and of the contexts below it can make its instance.
 ///
-/// The test fails for each instance that cannot be made, or that is not of a type under which `implements` registers
-/// it. It also fails for each property of an instance that has the wrapper `@Required` and for which nothing is found.
-/// Providers that take arguments are left out.
+/// The function makes an instance with each provider. It fails the test for each instance that cannot be made, or that
+/// is not of a type under which `implements` registers it. It also fails the test for each property of an instance that
+/// has the wrapper `@Required` and for which nothing is found. Providers that take arguments are left out.
 ///
 /// A dependency that is registered as `.scope` is made for each scope below. Where there is no scope of its kind, one
 /// is opened to make the dependency, and closed. A dependency that is made for each lookup (`.unique`, `.graph`) may
