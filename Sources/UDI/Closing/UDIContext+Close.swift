@@ -13,48 +13,50 @@ extension UDIContext {
   /// try await context.close()
   /// ```
   ///
-  /// Contexts below are closed before those above. In each context, what was made with the help of an instance is
-  /// closed before that instance: what a factory that the context owns has found here, with lookups from this context,
-  /// while it ran. Apart from that, what was registered later is closed first. So the order does not depend on when
-  /// something was made. It is the reverse of this order: everything is made in the order of registration, each
-  /// instance after those that helped. (Instances of one registration with different arguments count together.)
+  /// Contexts below are closed before those above. In each context, an instance is closed before the instances that
+  /// helped to make it: those that a factory of this context found here, with lookups from this context, while it ran.
+  /// Apart from that, later registrations are closed first. So the order does not depend on when an instance was made.
+  /// It is the reverse of this order: all instances are made in the order of registration, each after those that
+  /// helped. (Instances of one registration with different arguments count together.)
   ///
-  /// First, the operations of `whileAvailable` that began in these contexts are cancelled. Then comes one context after
-  /// the other: the ends of its operations are awaited, and its instances closed. If an instance has an operation of
-  /// its own (``UDIRegistration/running(mayEnd:fileID:line:_:)``), that is cancelled, and its end is awaited. Then its
-  /// `onClose` runs, on its actor. If one throws, the others still run.
+  /// First, the operations of `whileAvailable` that began in these contexts are cancelled. Then the contexts are closed
+  /// one after the other: the closing awaits the end of a context's operations, and closes its instances. If an
+  /// instance has an operation of its own (``UDIRegistration/running(mayEnd:fileID:line:_:)``), the closing cancels it,
+  /// and awaits its end. Then the instance's `onClose` closure runs, on its actor. If one closure throws, the others
+  /// still run.
   ///
-  /// From the moment when this method is called, nothing can be added to these contexts, and nothing new is made in
+  /// From the moment this method is called, nothing can be added to these contexts, and no new instances are made in
   /// them. If another thread is making an instance at that moment, closing waits for the instance, and then closes it.
   /// Lookups still find an instance until it has been closed; resets are ignored meanwhile. Sequences of updates from
-  /// these contexts end at once, and so does the waiting of `linkWhenAvailable` and `whileAvailable` there.
+  /// these contexts end at once, and so do calls of `linkWhenAvailable` and `whileAvailable` that wait there.
   ///
-  /// Afterwards, lookups that begin in a closed context find what the contexts above have that are not closed, as far
-  /// as their search goes upwards, and nothing else. Nothing takes the place of what a closed context had: a lookup
-  /// with its type and name finds nothing. If a lookup finds nothing, explanations and errors say that the context is
-  /// closed. An attempt to register, bind or set up something there is ignored and reported, or throws.
+  /// Afterwards, lookups that begin in a closed context find the dependencies of the contexts above that are not
+  /// closed, as far as their search goes upwards, and nothing else. Nothing replaces a dependency that a closed context
+  /// had: a lookup with its type and name finds nothing. If a lookup finds nothing, explanations and errors say that
+  /// the context is closed. An attempt to register, bind or set up something there is ignored and reported, or throws
+  /// an error.
   ///
-  /// Objects that are attached to these contexts stay attached, so they can still use what is above.
-  /// When everything has been closed, all that they have bound is withdrawn, in other contexts, too. If other code has
-  /// bound these objects in other contexts, those bindings stay.
+  /// Objects that are attached to these contexts stay attached, so they can still use dependencies from above. When
+  /// everything has been closed, all bindings that they have made are withdrawn, in other contexts, too. If other code
+  /// has bound these objects in other contexts, those bindings stay.
   ///
   /// The closures are called one after the other, in a task that is not the caller's. If there is no limit, and the
   /// caller is on no actor, that task begins on the caller's thread.
   ///
   /// Closing goes on even if the task that called this method is cancelled. If several tasks call it, they all wait
-  /// until the context is closed, and all get the same error. If a context above is being closed, this method waits for
-  /// this context and those below alone, and throws their errors. So an `onClose` closure may wait for what runs in
-  /// scopes below.
+  /// until the context is closed, and all get the same error. If a context above is being closed, this method waits
+  /// only for this context and those below, and throws their errors. So an `onClose` closure may wait for code that
+  /// runs in scopes below.
   ///
   /// If the context is already closed, this method returns at once. It also returns at once where it would otherwise
   /// wait for itself: in an `onClose` closure, an operation or an asynchronous factory that closing waits for, directly
-  /// or by way of others.
+  /// or indirectly.
   ///
   /// Do not let a factory block its thread until the factory's context is closed, for example with a semaphore: closing
   /// waits for the factory.
   ///
-  /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw, and with those of operations about
-  ///   which nobody has been told yet.
+  /// - Throws: ``UDICloseError``, with all errors that `onClose` closures threw, and with the errors of operations that
+  ///   ``untilClosed()`` has not thrown yet.
   /// - Complexity: O(contexts below, and their bindings and registrations), apart from the time that the closures take.
   ///   Each binding that is withdrawn elsewhere costs what `unbind` costs.
   nonisolated(nonsending) public func close() async throws {
@@ -65,15 +67,15 @@ extension UDIContext {
 
   /// Does the same as ``close()``, with a reason that `onClose` closures can see, and with a limit.
   ///
-  /// When the limit is over, whatever the closing still waits for is cancelled, and is no longer waited for: an
-  /// operation, an `onClose` closure, or a factory. What remains to be closed is closed nevertheless, in order. For
-  /// each closure and each operation that is left, the closing then waits for a tenth of the limit. Nothing is closed
-  /// twice. If several calls close a context, the first reason counts, and the shortest limit. If a context above is
-  /// being closed, and it is not yet this context's turn, only the caller stops waiting when the limit is over.
+  /// When the limit is over, the closing cancels whatever it still waits for, and stops waiting for it: an operation,
+  /// an `onClose` closure, or a factory. The remaining instances are still closed, in order. For each remaining closure
+  /// and operation, the closing then waits for a tenth of the limit. Nothing is closed twice. If several calls close a
+  /// context, the first reason counts, and the shortest limit. If a context above is being closed, and it is not yet
+  /// this context's turn, only the caller stops waiting when the limit is over.
   ///
-  /// What remains is closed as a part of the call that gave the limit: with its task-local values, observer and
-  /// reporter. If another call had begun to close the context before, without a limit, an `onClose` closure that has
-  /// not waited for anything yet is cancelled when it first does.
+  /// The remaining instances are closed as a part of the call that set the limit: with its task-local values, observer
+  /// and reporter. If another call had begun to close the context before, without a limit, an `onClose` closure that
+  /// has not waited for anything yet is cancelled when it first does.
   ///
   /// ```swift
   /// try await session.close(because: LogOut(), within: .seconds(10))
@@ -81,9 +83,10 @@ extension UDIContext {
   ///
   /// - Parameters:
   ///   - reason: Why the context is closed: see ``UDIEnding/closed(because:)``.
-  ///   - limit: The longest time to wait; nil for any time.
+  ///   - limit: The longest time to wait; nil for no limit.
   ///   - clock: Measures the time.
-  /// - Throws: ``UDICloseError``, as ``close()``; what did not end in time is listed with ``UDIUntimelyEnd/notInTime``.
+  /// - Throws: ``UDICloseError``, as ``close()``; everything that did not end in time is listed with
+  ///   ``UDIUntimelyEnd/notInTime``.
   nonisolated(nonsending) public func close(
     because reason: (any Sendable)? = nil, within limit: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()
   ) async throws {
@@ -120,17 +123,18 @@ extension UDIContext {
     if !closeAtOnce() { (await endScope(.of(error)) as? UDICloseError)?.report() }
   }
 
-  /// Waits until the context has been closed, or until something that runs in it, or in a context below, has failed: an
-  /// operation that ``UDIRegistration/running(mayEnd:fileID:line:_:)`` was given.
+  /// Waits until the context has been closed, or until an operation in it, or in a context below, has failed.
+  ///
+  /// The operations are those that were passed to ``UDIRegistration/running(mayEnd:fileID:line:_:)``.
   ///
   /// ```swift
   /// try await root.warmUp()
   /// try await root.untilClosed()  // Throws if one of the services fails.
   /// ```
   ///
-  /// A failure is thrown only once: to those who wait when it happens, or else to the next one who waits. If nobody has
-  /// got it, ``close()`` throws it. If the closing waits for the caller, this returns at once, or when the closing
-  /// begins.
+  /// A failure is thrown only once: to all callers that wait when it happens, or else to the next caller. If no caller
+  /// has received it, ``close()`` throws it. If the closing waits for the caller, this method returns at once, or when
+  /// the closing begins.
   ///
   /// - Throws: ``UDIFailure``, with the operation's error or ``UDIUntimelyEnd/tooEarly``; or `CancellationError` if the
   ///   current task is cancelled.

@@ -4,8 +4,8 @@ import Synchronization
 extension UDIContext {
   /// Makes a scope, and adds it as the last child of this context.
   ///
-  /// A scope is a child that lookups from outside do not look into, whatever their search. They find nothing that is in
-  /// the scope or below it, and updates from outside do not report it. Lookups from inside can find everything above.
+  /// A scope is a child that lookups from outside do not enter, whatever their search. They find no dependency in the
+  /// scope or below it, and updates from outside do not report any. Lookups from inside can find everything above.
   /// Several requests, sessions or windows can therefore exist side by side below one context without access to each
   /// other's dependencies.
   ///
@@ -15,7 +15,7 @@ extension UDIContext {
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
   ///   - kind: The kind of the scope, which lifetimes name (``UDILifetime/scope(_:)``); by default `tag`, without a
-  ///     number. Give it where tags are ids.
+  ///     number. Pass it if the tags are ids.
   ///   - search: The direction of lookups from the scope; by default this context's.
   /// - Returns: The scope, which this context holds strongly. It stays a scope wherever it is moved.
   /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context is closed or is being closed.
@@ -29,7 +29,7 @@ extension UDIContext {
     }
   }
 
-  /// Makes a scope, and sets it up. If that fails, nothing is left of the scope.
+  /// Makes a scope, and sets it up. If the set-up fails, nothing is left of the scope.
   ///
   /// ```swift
   /// let session = try await root.makeScope(tag: "session") { session in
@@ -43,8 +43,8 @@ extension UDIContext {
   ///   - kind: The kind of the scope; by default `tag`.
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - setUp: Sets the scope up; it stays on the caller's actor. If it throws, or if the task has been cancelled when
-  ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors of `onClose` closures go
-  ///     to the reporter meanwhile, as ``UDIMisuse/Kind/closingFailed``.
+  ///     it ends, the scope is closed as by ``close()``, and then the error is thrown. Errors that `onClose` closures
+  ///     throw meanwhile go to the reporter, as ``UDIMisuse/Kind/closingFailed``.
   /// - Returns: The scope, which this context holds strongly.
   /// - Throws: ``UDITreeError/closed(_:child:parent:)`` if this context or the scope is closed or is being closed, even
   ///   if that begins while `setUp` runs; the error that `setUp` throws; or `CancellationError`.
@@ -76,16 +76,16 @@ extension UDIContext {
   /// ```
   ///
   /// The scope is closed as by ``close()``. If an `onClose` closure then throws, so does this method, although the
-  /// operation has returned. So an `onClose` closure may commit what the operation has done, and a failed commit is not
-  /// taken for a success. If the operation has thrown, its error is thrown, and those of closing go to the reporter, as
-  /// ``UDIMisuse/Kind/closingFailed``.
+  /// operation has returned. So an `onClose` closure may commit the work of the operation, and a failed commit is not
+  /// mistaken for a success. If the operation has thrown, this method throws its error, and the errors of closing go to
+  /// the reporter, as ``UDIMisuse/Kind/closingFailed``.
   ///
-  /// If the scope has been closed before the operation returned, by the operation itself or by other code, whoever has
-  /// closed it gets the errors of closing. This method throws ``UDIUntimelyEnd/scopeClosed`` if an `onClose` closure
-  /// has been called, because the closure has not seen ``UDIEnding/returned``.
+  /// If the operation itself or other code has closed the scope before the operation returned, that code gets the
+  /// errors of closing. This method throws ``UDIUntimelyEnd/scopeClosed`` if an `onClose` closure has been called,
+  /// because the closure has not seen ``UDIEnding/returned``.
   ///
   /// If this context is closed or is being closed, the operation gets a closed scope that has no parent. Lookups from
-  /// there find what this context and those above it still have.
+  /// there find the dependencies that this context and those above it still have.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
@@ -137,11 +137,13 @@ extension UDIContext {
     return try operation(scope)
   }
 
-  /// Whether this context is a scope, which lookups from outside do not look into.
+  /// Whether this context is a scope, which lookups from outside do not enter.
   public var isScope: Bool { change { node, _ in node.treeLocked.isScope } }
 
-  /// The kind of this scope: the tag that it was asked for, without a number, or the `kind` that was given; nil if this
-  /// is not a scope. ``UDILifetime/scope(_:)`` names kinds.
+  /// The kind of this scope; nil if this context is not a scope.
+  ///
+  /// It is the tag that was asked for, without a number, or the `kind` that was passed. ``UDILifetime/scope(_:)`` names
+  /// kinds.
   public var scopeKind: String? { change { node, _ in node.scopeKind } }
 
   /// Does the same as `makeScope`, but throws nothing: if this context is being closed or is closed, reports that no

@@ -1,5 +1,7 @@
-/// How a context ends, as its `onClose` closures can see it: to commit or to roll back, or to tell a log-out from the
-/// end of the program.
+/// The way in which a context ends, as its `onClose` closures can see it.
+///
+/// A closure can use it to decide whether to commit or to roll back, or to distinguish a log-out from the end of the
+/// program.
 ///
 /// ```swift
 /// scope.register(Transaction.self) {
@@ -20,8 +22,9 @@ public enum UDIEnding: Sendable {
   /// The task was cancelled, and so the operation of `withScope`, or the set-up of `makeScope`, has thrown an error.
   case cancelled
 
-  /// In an `onClose` closure, and in what it calls: how the context ends. Nil anywhere else. If several calls close a
-  /// context, the first one counts.
+  /// The way in which the context ends, inside an `onClose` closure and the code that it calls; nil anywhere else.
+  ///
+  /// If several calls close a context, the first one counts.
   public static var current: UDIEnding? {
     AsyncCall.present.flatMap { call in Tree.change { _ in (call.activity as? Operation)?.ending } }
   }
@@ -29,19 +32,19 @@ public enum UDIEnding: Sendable {
   static func of(_ error: any Error) -> UDIEnding { Task.isCancelled ? .cancelled : .failed(error) }
 }
 
-/// What is wrong with an operation or a closer that has thrown no error of its own.
+/// The failure of an operation or a closer that has thrown no error of its own.
 @nonexhaustive
 public enum UDIUntimelyEnd: Error, Sendable, CustomStringConvertible {
   /// The operation has ended before its context was closed.
   case tooEarly
-  /// It had not ended when the time that `close(because:within:clock:)` gives was over, and is no longer waited for. If
-  /// it is an operation, an `onClose` closure or a factory, it was cancelled.
+  /// It had not ended when the limit of `close(because:within:clock:)` was over, and the closing no longer waits for
+  /// it. If it is an operation, an `onClose` closure or a factory, it was cancelled.
   case notInTime
   /// Other code had closed the scope before the operation of `withScope` returned. The scope's `onClose` closures have
   /// therefore not seen ``UDIEnding/returned``.
   case scopeClosed
 
-  /// What was wrong, and what to do.
+  /// A description of the failure, and of what to do about it.
   public var description: String {
     switch self {
     case .tooEarly: "it has ended before its context was closed; if it may, pass `mayEnd: true` to `running`"

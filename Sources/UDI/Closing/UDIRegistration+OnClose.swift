@@ -1,21 +1,21 @@
 /// Closing what a context owns.
 extension UDIRegistration where Dependency: Sendable {
-  /// Has a closure called with each instance that the context owns, when the context is closed.
+  /// Sets a closure that is called with each instance that the context owns, when the context is closed.
   ///
   /// ```swift
   /// context.register(Database.self) { try Database.open() }
   ///   .onClose { database in await database.disconnect() }
   /// ```
   ///
-  /// This holds for instances that exist already, too, except those of scopes that are not in the tree now. Of what
-  /// exists already, it may not be known who helped to make what: then the registrations alone give the order in which
-  /// it is closed. See ``UDIContext/close()``.
+  /// The closure is also called with instances that exist already, except those of scopes that are not in the tree now.
+  /// Of instances that exist already, it may not be known which ones helped to make which. Then the order of the
+  /// registrations alone determines the order in which they are closed: see ``UDIContext/close()``.
   ///
-  /// What a context is given while it is being closed, or afterwards, is closed at once. An error is then reported as
-  /// ``UDIMisuse/Kind/closingFailed``.
+  /// An instance that is passed to `provide` while the context is being closed, or afterwards, is closed at once. An
+  /// error is then reported as ``UDIMisuse/Kind/closingFailed``.
   ///
   /// If an instance is released without having been closed, this is reported as ``UDIMisuse/Kind/unclosed``. (A reset
-  /// does not release what `provide` was given.)
+  /// does not release instances that were passed to `provide`.)
   ///
   /// - Parameters:
   ///   - fileID: The caller's file, for diagnosis.

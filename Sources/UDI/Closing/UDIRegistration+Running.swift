@@ -1,7 +1,8 @@
 /// Instances that run as long as their context owns them.
 extension UDIRegistration where Dependency: Sendable {
-  /// Gives each instance that the context owns an operation of its own, for services that run until the context is
-  /// closed.
+  /// Sets an operation that runs for each instance that the context owns.
+  ///
+  /// Use it for services that run until the context is closed.
   ///
   /// ```swift
   /// context.register(JobQueue.self) { JobQueue() }
@@ -9,21 +10,22 @@ extension UDIRegistration where Dependency: Sendable {
   ///   .running { queue in try await queue.run() }
   /// ```
   ///
-  /// The operation begins when the instance has been made, at the end of the outermost link, or at once for what
-  /// `provide` was given and for instances that exist already, except those of scopes that are not in the tree now. It
-  /// runs in a task of its own, without the task-local values of whoever asked for the instance. Closing the context
-  /// cancels the operation, awaits its end, and only then calls `onClose`: see ``UDIContext/close()``. If the instance
-  /// is dropped without having been closed, the operation is cancelled, and that is reported as
+  /// The operation begins when the instance has been made, at the end of the outermost link. For instances that were
+  /// passed to `provide` or exist already, it begins at once, except for those of scopes that are not in the tree now.
+  /// It runs in a task of its own, without the task-local values of the code that asked for the instance. Closing the
+  /// context cancels the operation, awaits its end, and only then calls `onClose`: see ``UDIContext/close()``. If the
+  /// instance is dropped without having been closed, the operation is cancelled, and that is reported as
   /// ``UDIMisuse/Kind/unclosed``; closing still awaits its end.
   ///
-  /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws that.
-  /// If nobody waits, it is reported as ``UDIMisuse/Kind/operationFailed``, and closing throws it, too.
+  /// If the operation throws an error, or ends before its context is closed, ``UDIContext/untilClosed()`` throws this
+  /// failure. If no caller waits there, the failure is reported as ``UDIMisuse/Kind/operationFailed``, and closing
+  /// throws it, too.
   ///
   /// - Parameters:
   ///   - mayEnd: Whether the operation may end by itself, without an error, before its context is closed.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - operation: The operation. It is given the instance, and runs on its own actor. It should end when its task is
+  ///   - operation: The operation. It receives the instance, and runs on its own actor. It should end when its task is
   ///     cancelled.
   /// - Returns: The same registration, for chaining.
   /// - Precondition: This is the registration of a provider under a lifetime by which a context owns the instances: not

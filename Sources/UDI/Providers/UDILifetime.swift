@@ -85,15 +85,16 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
   /// A lifetime in which an instance is shared within one outermost link, that is, by everything that is linked during
   /// it.
   ///
-  /// The instance can be a value.
-  ///
   /// There is one exception: while an instance that is kept under a different lifetime is being made, the links made
-  /// for it share only among themselves. The factory receives the context that asked first. A lookup of the instance
-  /// while it is being made is a cycle, whichever context asks.
+  /// for it share only among themselves.
+  ///
+  /// The instance can be a value. The factory receives the context that asked first. A lookup of the instance while it
+  /// is being made is a cycle, whichever context asks.
   public static let graph = UDILifetime(Kind("graph", .graph))
 
-  /// A lifetime in which an instance is kept as long as something else holds it. After that, the next link makes a new
-  /// one.
+  /// A lifetime in which an instance is kept as long as something else holds it.
+  ///
+  /// After that, the next link makes a new one.
   ///
   /// This lifetime is only for class instances. A value cannot be kept in this way: each link makes a new one, and
   /// reports a misuse. The factory receives the context that it is registered in.
