@@ -10,10 +10,10 @@ package var hasAppContextOfTask: Bool { roots.ofTask.get() != nil }
 
 /// Runs an operation with the given context as ``AppContext``.
 ///
-/// The context also applies in tasks that the operation starts, except detached tasks, and where a dependency is
-/// followed that the operation begins to follow, with `follow` or ``Followed``. Objects that are already attached keep
-/// their context. Code that leaves the task, through Dispatch, a thread or a detached task, sees the process's
-/// `AppContext`.
+/// The context also applies in tasks that the operation starts, except detached tasks. If the operation begins to
+/// follow a dependency, with `follow` or ``Followed``, the context also applies where this dependency is followed.
+/// Objects that are already attached keep their context. Code that leaves the task, through Dispatch, a thread or a
+/// detached task, sees the process's `AppContext`.
 ///
 /// - Parameters:
 ///   - context: The root during the operation.
@@ -41,7 +41,7 @@ nonisolated(nonsending) public func withAppContext<Result, Failure: Error>(
 /// Objects that are already attached keep their context.
 ///
 /// - Parameter context: The new root.
-/// - Returns: The previous root, so that the caller can put it back.
+/// - Returns: The previous root, so that the caller can restore it.
 @discardableResult
 public func replaceAppContext(with context: UDIContext) -> UDIContext { roots.replaceProcess(with: context) }
 

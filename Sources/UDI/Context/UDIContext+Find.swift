@@ -37,7 +37,7 @@ extension UDIContext {
   /// - Complexity: O(depth).
   public var fullPath: [String] { change { node, _ in node.fullPath } }
 
-  /// Returns the context that the given path leads to.
+  /// Returns the context at the given path.
   ///
   /// - Parameter path: The tag of a child of this context, then of one of that child's children, and so on. An empty
   ///   path leads to this context.
@@ -59,7 +59,7 @@ extension UDIContext {
 }
 
 extension UDILinking {
-  /// Returns the first context below that has the given tag, in breadth-first order. Scopes count.
+  /// Returns the first context below that has the given tag, in breadth-first order. Scopes are included.
   ///
   /// - Parameters:
   ///   - tag: The tag to look for, at any depth below the context, or below the object's effective context.

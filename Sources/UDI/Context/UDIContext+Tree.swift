@@ -1,14 +1,15 @@
 /// Ways to change the tree.
 extension UDIContext {
-  /// Makes another context, together with everything below it, the last child of this context. If the child has
-  /// another parent, it leaves that parent.
+  /// Adds a context, together with everything below it, as the last child of this context.
+  ///
+  /// If the child has another parent, it leaves that parent.
   ///
   /// The move is a single step: at every moment, a lookup sees the child at its old place or at the new one. If this
   /// context is the parent already, the child moves to the end of its siblings.
   ///
   /// - Parameter child: The context to add. From now on, this context holds it strongly.
-  /// - Throws: ``UDITreeError``, with the tree unchanged: `duplicateTag` if another child has the same tag, `cycle` if
-  ///   `child` is this context or one above it, or `closed` if one of the two is closed or is being closed.
+  /// - Throws: ``UDITreeError``, with the tree unchanged. The error is `duplicateTag` if another child has the same
+  ///   tag, `cycle` if `child` is this context or one above it, or `closed` if either is closed or is being closed.
   /// - Complexity: O(depth) to rule out a cycle, unless the child has no children; and, for each key that has a
   ///   dependency in `child` or below it, O(log siblings) on each level whose answer changes.
   public func addChild(_ child: UDIContext) throws(UDITreeError) {
@@ -49,8 +50,9 @@ extension UDIContext {
     return child
   }
 
-  /// Removes a child, together with everything below it, from this context. If nothing else holds the child, the whole
-  /// branch is released.
+  /// Removes a child, together with everything below it, from this context.
+  ///
+  /// If nothing else holds the child, the whole branch is released.
   ///
   /// - Parameter child: The child to remove.
   /// - Returns: Whether it was a child of this context.

@@ -1,5 +1,7 @@
-/// A node of the tree. A context has a tag, a parent and ordered children. It weakly holds the instances that are bound
-/// in it, and it has providers that make dependencies.
+/// A node of the tree.
+///
+/// A context has a tag, a parent and ordered children. It weakly holds the instances that are bound in it, and it has
+/// providers that make dependencies.
 ///
 /// ```swift
 /// let checkout = try AppContext.makeChild(tag: "Checkout")
@@ -13,7 +15,7 @@
 /// child. Binding never keeps a dependency alive. A context owns only the instances that its providers make and keep,
 /// and those that were passed to `provide`.
 ///
-/// A scope (``makeScope(tag:kind:search:)``) is a context that lookups from outside do not look into.
+/// A scope (``makeScope(tag:kind:search:)``) is a context that lookups from outside do not enter.
 ///
 /// Contexts can be used from any thread. No lookup enters a sibling branch, and the time that a lookup takes does not
 /// depend on the size of the tree.
@@ -27,7 +29,7 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
   ///     messages.
   ///   - search: The direction of lookups that do not name one.
   ///   - setUp: Called with the new context, to bind and register its dependencies.
-  /// - Throws: What `setUp` throws.
+  /// - Throws: The error that `setUp` throws.
   public init(tag: String, search: UDISearch = .lineage, setUp: ((UDIContext) throws -> Void)? = nil) rethrows {
     node = Node(tag: tag, search: search)
     if AuditNotice.isOn { change { _, garbage in AuditNotice.note(self, isNew: true, in: self, &garbage) } }
@@ -36,7 +38,7 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
     try setUp?(self)
   }
 
-  /// Whether a set-up block is running. What it registers may be replaced without a report.
+  /// Whether a set-up block is running. Its registrations may be replaced without a report.
   package var isBeingSetUp: Bool {
     get { change { node, _ in node.treeLocked.isBeingSetUp } }
     set { change { node, _ in node.treeLocked.isBeingSetUp = newValue } }
@@ -90,7 +92,7 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
     }
   }
 
-  /// Whether both are the same context.
+  /// Returns whether both values are the same context.
   public static func == (left: UDIContext, right: UDIContext) -> Bool { left === right }
 
   /// Hashes the identity of the context.
@@ -105,6 +107,6 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
 
   /// The context itself. For the library only.
   @_alwaysEmitIntoClient public var _attachedContext: UDIContext { self }
-  /// Where lookups begin. For the library only.
+  /// Returns the place where lookups begin. For the library only.
   @_alwaysEmitIntoClient public func _origin(for asker: AnyObject) -> UDIOrigin { .context(self) }
 }

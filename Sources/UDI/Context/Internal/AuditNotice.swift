@@ -1,14 +1,14 @@
 package import Synchronization
 
-/// What leak audits are told: that something happens to an object or a context. Audits are in `UDITesting`; while none
-/// is running, checking `isOn` is all that the library does for them.
+/// A notice for leak audits that something happens to an object or a context. Audits are in `UDITesting`; while none is
+/// running, checking `isOn` is all that the library does for them.
 ///
 /// Notices are sent and received under the tree lock, so a receiver must not run user code or release an object.
 package struct AuditNotice {
   /// An object that takes part in the tree, or a context.
   package let object: AnyObject
-  /// Whether the object is being bound, a provider keeps it from now on, it is about to be attached to the context, or
-  /// it is a context that has been made. Otherwise, it was attached to the context or bound there before, or it is a
+  /// Whether the object is being bound, is kept by a provider from now on, is about to be attached to the context, or
+  /// is a context that has been made. Otherwise, it was attached to the context or bound there before, or it is a
   /// context that has been moved.
   package let isNew: Bool
   /// The node of the context that the notice is about.
@@ -34,7 +34,7 @@ package struct AuditNotice {
   /// Passes a notice on to the audits. Guarded by the tree lock.
   package nonisolated(unsafe) static var receive: (AuditNotice, inout Garbage) -> Void = { _, _ in }
 
-  /// Told of each entry that a context gets, before lookups find it, and of the context. Guarded by the tree lock.
+  /// Notified of each entry that a context gets, before lookups find it, and of the context. Guarded by the tree lock.
   package nonisolated(unsafe) static var entered: (Entry, Node, inout Garbage) -> Void = { _, _, _ in }
 
   /// Sends the notice.

@@ -153,8 +153,9 @@ package enum Tree {
   static var isLooking: Bool { areLooking && ThreadState.hereIfAny?.read { unsafe $0.isLooking } ?? false }
 }
 
-/// What must not be released while a lock is held: the objects that a change has dropped, those that were loaded only
-/// to look at them, and calls of user code (`LateCall`), which are made by releasing them.
+/// The objects that must not be released while a lock is held. They are the objects that a change has dropped, and
+/// those that were loaded only to look at them. They also include calls of user code (`LateCall`), which are made by
+/// releasing them.
 ///
 /// It cannot be copied, because a copy would keep what the garbage releases.
 package struct Garbage: ~Copyable {

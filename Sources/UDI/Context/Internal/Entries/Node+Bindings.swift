@@ -48,8 +48,8 @@ extension Node {
       alone: { found($0.ownEntry(key), at: $0) }) ?? nil
   }
 
-  /// The entry that a lookup finds first. Withdraws dead entries that come before it. The garbage keeps the entry
-  /// alive.
+  /// Returns the entry that a lookup finds first, and withdraws dead entries that come before it. The garbage keeps the
+  /// entry alive.
   package func nearestLiveEntry(_ key: UInt64, _ search: UDISearch, _ garbage: inout Garbage) -> Entry? {
     while let entry = nearestEntry(key, search)?.object {
       garbage.add(entry)
