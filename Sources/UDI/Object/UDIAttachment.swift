@@ -1,14 +1,17 @@
 import Synchronization
 
-/// Connects an object to the tree. Every object that takes part in the tree stores an attachment, which knows the
-/// context that the object is attached to, and the bindings that the object has made.
+/// A connection between an object and the tree.
+///
+/// Every object that takes part in the tree stores an attachment. The attachment knows the context that the object is
+/// attached to, and the bindings that the object has made.
 ///
 /// ```swift
 /// let _attachedContext = UDIAttachment()
 /// ```
 ///
-/// An object has to store nothing else. The property must be stored, and each object needs its own attachment. When the
-/// object is released, its attachment is released with it and withdraws the object's bindings at once.
+/// An object need not store anything else. The property must be a stored property, and each object needs its own
+/// attachment. When the object is released, its attachment is released with it and withdraws the object's bindings at
+/// once.
 public final class UDIAttachment: UDIFinder, Sendable {
   // The comment on each `nonisolated(unsafe)` property names the lock that guards it. All its uses are under this lock.
 
@@ -163,6 +166,6 @@ public final class UDIAttachment: UDIFinder, Sendable {
 
   // MARK: - For `UDILinking`
 
-  /// Where lookups begin. For the library only.
+  /// Returns the place where lookups begin. For the library only.
   @_alwaysEmitIntoClient public func _origin(for asker: AnyObject) -> UDIOrigin { .object(self, asker) }
 }

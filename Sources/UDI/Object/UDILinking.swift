@@ -1,15 +1,17 @@
-/// Where lookups begin: a context, or an object, whose lookups begin in its effective context.
+/// A place where lookups begin: a context or an object.
 ///
-/// The verbs that look something up, and `bind`, are extensions of this protocol, and so declared once for both. A
-/// class conforms only by way of ``UDIObject``. The requirements are for the library only.
+/// The lookups of an object begin in its effective context.
+///
+/// The verbs that look something up, and `bind`, are extensions of this protocol, and are therefore declared once for
+/// both. A class conforms only through ``UDIObject``. The requirements are for the library only.
 public protocol UDILinking: AnyObject {
   // The lookups are requirements of another protocol, because clients compile a function for each requirement of this
   // one and each class that conforms: with three more, 500 classes took 1.9 seconds longer ("compile" in
   // `Benchmarks/cost`).
 
-  /// What performs the lookups.
+  /// The type of the instance that performs the lookups.
   associatedtype _Finder: UDIFinder
-  /// What performs the lookups: a context itself, or an object's attachment.
+  /// The instance that performs the lookups: a context itself, or an object's attachment.
   var _attachedContext: _Finder { get }
 }
 
@@ -18,7 +20,7 @@ extension UDILinking {
   @_alwaysEmitIntoClient var _origin: UDIOrigin { _attachedContext._origin(for: self) }
 }
 
-/// What performs lookups: a context, or an object's attachment. For the library only.
+/// An instance that performs lookups: a context, or an object's attachment. For the library only.
 @_documentation(visibility: internal)
 public protocol UDIFinder: AnyObject {
   // The first two are called by each `link` and `require` without arguments. Their parameters are not bundled: a struct
@@ -32,11 +34,11 @@ public protocol UDIFinder: AnyObject {
   func _findOrThrow(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite,
     for asker: AnyObject, into memory: UnsafeMutableRawPointer) throws
-  /// Where all other lookups begin. For the library only.
+  /// Returns the place where all other lookups begin. For the library only.
   func _origin(for asker: AnyObject) -> UDIOrigin
 }
 
-/// Where a lookup begins that `UDIFinder` does not perform. For the library only.
+/// The place where a lookup begins that `UDIFinder` does not perform. For the library only.
 @_documentation(visibility: internal)
 public enum UDIOrigin {
   /// A context.

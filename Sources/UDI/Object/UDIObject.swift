@@ -1,5 +1,6 @@
-/// A class whose instances take part in the tree: they can be attached to a context, bind themselves, and link the
-/// dependencies that they need.
+/// A class whose instances take part in the tree.
+///
+/// The instances can be attached to a context, bind themselves, and link the dependencies that they need.
 ///
 /// ```swift
 /// final class Screen: UDIObject {
@@ -18,13 +19,13 @@
 /// `@MainActor UDIObject`, or simply `UDIObject` in a module whose default isolation is the main actor. An actor writes
 /// `nonisolated func didAttachContext()`.
 ///
-/// The class has to declare both members as public if it is itself public: `public let _attachedContext =
-/// UDIAttachment()` and `public func didAttachContext()`. The same goes for `package`.
+/// If the class is public, it has to declare both members as public, too:
+/// `public let _attachedContext = UDIAttachment()` and `public func didAttachContext()`. The same applies to `package`.
 ///
-/// An object strongly holds the context that it is attached to; a context never strongly holds an object because the
-/// object is bound in it. (If a context owns the object, the object holds that context, and those above it, only
-/// weakly.) Every verb works from the object's *effective context*: the one that the object is attached to, or
-/// ``AppContext`` while the object is attached to none.
+/// An object strongly holds the context that it is attached to. Binding an object never makes a context hold it
+/// strongly. (If a context owns the object, the object holds that context, and those above it, only weakly.) Every verb
+/// begins at the object's *effective context*: the one that the object is attached to, or ``AppContext`` while the
+/// object is attached to none.
 public protocol UDIObject: UDILinking where _Finder == UDIAttachment {
   /// The object's attachment. Store it in a constant that is initialised with the object: `let _attachedContext =
   /// UDIAttachment()`. If it is made later, for example because it is `lazy`, a provider that makes the object might
@@ -38,6 +39,15 @@ public protocol UDIObject: UDILinking where _Finder == UDIAttachment {
   func didAttachContext()
 }
 
+/// A ``UDIObject`` of a final class that has nothing to do when it is attached.
+///
+/// Such a class need not implement ``UDIObject/didAttachContext()``.
+///
+/// ```swift
+/// final class Row: UDIFinalObject {
+///   let _attachedContext = UDIAttachment()
+///   @Required var store: any Store
+/// }
 /// ```
 ///
 /// Only final classes and actors can conform. In a subclass of any other class, an implementation of
