@@ -14,10 +14,10 @@ extension UDIContext {
   /// ```
   ///
   /// Contexts below are closed before those above. In each context, an instance is closed before the instances that
-  /// helped to make it: those that a factory of this context found here, with lookups from this context, while it ran.
-  /// Apart from that, later registrations are closed first. So the order does not depend on when an instance was made.
-  /// It is the reverse of this order: all instances are made in the order of registration, each after those that
-  /// helped. (Instances of one registration with different arguments count together.)
+  /// helped to make it. Those are the instances that a factory of this context found here, with lookups from this
+  /// context, while it ran. Apart from that, later registrations are closed first. So the order does not depend on when
+  /// an instance was made. It is the reverse of this order: all instances are made in the order of registration, each
+  /// after those that helped. (Instances of one registration with different arguments count together.)
   ///
   /// First, the operations of `whileAvailable` that began in these contexts are cancelled. Then the contexts are closed
   /// one after the other: the closing awaits the end of a context's operations, and closes its instances. If an

@@ -7,7 +7,7 @@ extension UDIContext {
   /// request.provide(session, as: (any Session).self)
   /// ```
   ///
-  /// The context keeps the dependency until the context is closed or goes away, the registration is taken back, or
+  /// The context keeps the dependency until the context is closed or released, the registration is taken back, or
   /// another one replaces it here under the same key. The registration behaves like a provider with the lifetime
   /// `.context` that has already made its instance, except that ``reset()`` does not drop the instance. A live binding
   /// under the same key takes precedence. An object that takes part in the tree and is not attached yet is attached to
@@ -17,13 +17,13 @@ extension UDIContext {
   ///   - value: The dependency.
   ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func provide<Dependency: Sendable>(
@@ -33,20 +33,21 @@ extension UDIContext {
     provide(value, RegisterRequest(type, .anywhere, name, .context, replaces, nil, fileID, line))
   }
 
-  /// Gives the context a dependency that is not `Sendable`, for the context to own. Call this on the main actor. In all
-  /// other respects, this form does the same as the one for `Sendable` types.
+  /// Gives the context a dependency that is not `Sendable`, for the context to own.
+  ///
+  /// Call this on the main actor. In all other respects, this form does the same as the one for `Sendable` types.
   ///
   /// - Parameters:
   ///   - value: The dependency.
   ///   - type: The type to register the dependency under; by default the type of `value`.
   ///   - name: Distinguishes several dependencies of one type.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @preconcurrency @MainActor @discardableResult
   public func provide<Dependency>(

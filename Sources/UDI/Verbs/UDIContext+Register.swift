@@ -28,22 +28,22 @@ extension UDIContext {
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance. The factory is given a context: the one that asks or, if the instance is kept, the
+  ///   - factory: Makes an instance. The factory receives a context: the one that asks or, if the instance is kept, the
   ///     one that the factory is registered in; under ``UDILifetime/scope``, the scope. Use this context, and do not
   ///     capture one: a factory keeps the contexts that it captures alive, so a context that one of its own factories
   ///     captures is never released. While the factory runs, lookups through the given context go up unless they name a
   ///     search, so that no instance is made from dependencies below. If the factory returns nil, `link` returns nil,
   ///     and `require` throws a ``UDILinkError``. If the factory throws an error, `link` returns nil and reports the
   ///     error, and `require` throws it.
-  /// - Returns: A handle to the registration. Call `onCreate`, `onClose`, `implements` and so on on it.
+  /// - Returns: A handle to the registration, on which you can call `onCreate`, `onClose`, `implements` and so on.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -63,16 +63,16 @@ extension UDIContext {
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(

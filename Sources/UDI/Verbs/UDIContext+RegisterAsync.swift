@@ -12,15 +12,15 @@ extension UDIContext {
   /// ``UDILinking/obtain(_:named:search:fileID:line:)`` makes an instance. A lookup that cannot wait, such as `link`,
   /// finds an instance only if one is kept already. If none is kept, the lookup is a miss.
   ///
-  /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a separate task,
-  /// with the task-local values of the first task that asked, and with the highest priority that one of the tasks had
-  /// when it began to wait. A waiting task that is cancelled stops waiting. If no task waits any longer, the factory's
-  /// task is cancelled. Failures are not kept: the next task that asks runs the factory again. Under the lifetime
-  /// `.unique`, the factory runs in the task that asks. In the factory, obtain what might be asynchronous itself: the
-  /// factory is not run a second time.
+  /// If an instance is kept, it is made only once, however many tasks ask for it. The factory runs in a separate task.
+  /// This has the task-local values of the first task that asked, and the highest priority that any of the asking tasks
+  /// had when it began to wait. A waiting task that is cancelled stops waiting. If no task waits any longer, the
+  /// factory's task is cancelled. Failures are not kept: the next task that asks runs the factory again. Under the
+  /// lifetime `.unique`, the factory runs in the task that asks. In the factory, use `obtain` for dependencies whose
+  /// factories might be asynchronous: this factory is not run a second time.
   ///
   /// While the factory runs, lookups through the given context go up unless they name a search, so that no instance is
-  /// made from dependencies below. The same goes for lookups in tasks that the factory starts: until the factory has
+  /// made from dependencies below. The same is true of lookups in tasks that the factory starts: until the factory has
   /// ended, these tasks count as part of it. To start a task that outlives the factory and looks things up, use
   /// `Task.detached`.
   ///
@@ -33,16 +33,16 @@ extension UDIContext {
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime`` or, if the factory takes arguments,
   ///     ``UDILifetime/unique``. Under any other lifetime, there is one instance for each distinct set of arguments,
   ///     and the arguments must be `Hashable`.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory is given a
+  ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws. The factory receives a
   ///     context: the one that asks or, if the instance is kept, the one that the factory is registered in; under
   ///     ``UDILifetime/scope``, the scope. Use this context, and do not capture one.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable, each Argument: Sendable>(
@@ -68,14 +68,14 @@ extension UDIContext {
   ///     factory's result determines it.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - factory: Makes an instance and returns it; returns nil if there is none, or throws.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @discardableResult
   public func register<Dependency: Sendable>(
@@ -98,15 +98,15 @@ extension UDIContext {
   ///     the initialiser makes.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - none: Not to be given. It keeps trailing closures away from `make`.
+  ///   - none: Do not pass this. It keeps trailing closures away from `make`.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(

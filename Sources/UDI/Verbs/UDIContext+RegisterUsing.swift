@@ -14,10 +14,10 @@ extension UDIContext {
   /// context.register((any Editor).self, using: Notepad.init(store:clock:))
   /// ```
   ///
-  /// A parameter whose type is an optional is nil if there is no such dependency, if what is registered needs, in a
-  /// circle, what is being made, or if there is no scope for it. All other parameters are required; if one is missing,
-  /// the error says which. Lookups begin at the context that a factory would be given, and go up. If a parameter needs
-  /// a name, a search or a given value, register a factory instead:
+  /// A parameter whose type is an optional is nil if there is no such dependency, or no scope for it. It is also nil if
+  /// the dependency needs, in a circle, the instance that is being made. All other parameters are required; if one is
+  /// missing, the error says which. Lookups begin at the context that a factory would receive, and go up. If a
+  /// parameter needs a name, a search or a given value, register a factory instead:
   /// ``register(_:named:lifetime:replaces:isolation:fileID:line:_:)``.
   ///
   /// The initialiser of a type that belongs to a global actor runs on that actor. In the Swift 5 language mode, enable
@@ -30,17 +30,17 @@ extension UDIContext {
   ///     the initialiser makes.
   ///   - name: Distinguishes several dependencies of one type.
   ///   - lifetime: How long an instance is kept; by default ``defaultLifetime``.
-  ///   - replaces: Whether this registration replaces what the context has under the key. If false, and the context has
-  ///     a provider or a live binding there, that stays, and nothing is registered. If nil, it replaces what is there;
-  ///     while ``UDIRecording`` is on, that is reported if it is a registration from another line
-  ///     (``UDIMisuse/Kind/registeredTwice``).
+  ///   - replaces: Whether this registration replaces one that the context already has under the key. If false, and the
+  ///     context has a provider or a live binding there, that one stays, and nothing is registered. If nil, the earlier
+  ///     registration is replaced; while ``UDIRecording`` is on, this is reported if that registration is from another
+  ///     line (``UDIMisuse/Kind/registeredTwice``).
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
   ///     main actor's if it is registered in main-actor code. To let it run anywhere, pass nil for `isolation`.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
-  ///   - none: Not to be given. It keeps trailing closures away from `make`.
+  ///   - none: Do not pass this. It keeps trailing closures away from `make`.
   ///   - make: The initialiser, with at least one parameter. An error that it throws is treated like a factory's.
-  /// - Returns: A handle to the registration, for example to serve other types with it or to unregister it.
+  /// - Returns: A handle to the registration, for example to call `implements` or `unregister` on it.
   /// - Complexity: O(log siblings) on each level upwards at which the answer changes.
   @_disfavoredOverload @discardableResult
   public func register<Dependency: Sendable, First: Sendable, each More: Sendable>(

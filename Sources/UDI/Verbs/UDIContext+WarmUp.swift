@@ -8,19 +8,20 @@ extension UDIContext {
   /// ```
   ///
   /// The method makes an instance with each provider that takes no arguments and whose lifetime makes the context own
-  /// the instance, such as `.context`. Asynchronous factories come first, side by side, together with what they obtain.
-  /// Then come synchronous factories that belong to an actor, and then all others, which therefore find what has been
-  /// made before; closures are called one after the other. Scopes count as contexts below. For each scope, this context
-  /// included, the method also makes what is registered above it as ``UDILifetime/scope``.
+  /// the instance, such as `.context`. Asynchronous factories come first, concurrently, together with the dependencies
+  /// that they obtain. Then come synchronous factories that belong to an actor, and then all others, which therefore
+  /// find the instances made before; closures are called one after the other. Scopes count as contexts below. For each
+  /// scope, this context included, the method also makes the dependencies that are registered above it as
+  /// ``UDILifetime/scope``.
   ///
-  /// If something cannot be made, everything else is still made. A factory that failed because something had not been
-  /// made yet is called again when that has been made. Apart from that, a factory that has failed is not called again:
-  /// what needs its instance gets its error. Factories that take arguments, and those whose instances the context does
-  /// not own, are called only for what needs them. A dependency that has not been registered is noticed only if a
-  /// factory that runs requires it.
+  /// If an instance cannot be made, all others are still made. A factory that failed because a dependency had not been
+  /// made yet is called again when the dependency has been made. Apart from that, a factory that has failed is not
+  /// called again: the factories that need its instance get its error. Factories that take arguments, and those whose
+  /// instances the context does not own, are called only if another factory needs them. A dependency that has not been
+  /// registered is noticed only if a factory that runs requires it.
   ///
-  /// If the current task is cancelled, the warm-up calls no further factory and starts no operation. The operation of
-  /// something that was being made at that moment, and is kept, starts with the next warm-up.
+  /// If the current task is cancelled, the warm-up calls no further factory and starts no operation. If an instance was
+  /// being made at that moment, and is kept, its operation starts with the next warm-up.
   ///
   /// - Throws: ``UDIWarmUpError`` with all failures, or `CancellationError` if the current task is cancelled.
   /// - Complexity: O(contexts and providers below), apart from the time that the factories take.
@@ -31,7 +32,9 @@ extension UDIContext {
     try Self.end(with: await failuresToMake(areAliases: false, isOwned: true))
   }
 
-  /// Makes the given dependencies concurrently. If they are kept, later lookups from here find them.
+  /// Makes the given dependencies concurrently.
+  ///
+  /// If they are kept, later lookups from here find them.
   ///
   /// - Parameters:
   ///   - first: The type that the first dependency is registered under.
@@ -45,7 +48,9 @@ extension UDIContext {
     try await warmUp(requests)
   }
 
-  /// Makes the dependencies with the given keys concurrently. If they are kept, later lookups from here find them.
+  /// Makes the dependencies with the given keys concurrently.
+  ///
+  /// If they are kept, later lookups from here find them.
   ///
   /// - Parameters:
   ///   - first: The key that the first dependency is registered under.
@@ -59,8 +64,9 @@ extension UDIContext {
     try await warmUp(requests)
   }
 
-  /// Makes the given dependencies on the main actor, where their types need not be `Sendable`. In all other respects,
-  /// this form does the same as the one for `Sendable` types.
+  /// Makes the given dependencies on the main actor, where their types need not be `Sendable`.
+  ///
+  /// In all other respects, this form does the same as the one for `Sendable` types.
   @preconcurrency @MainActor
   public func warmUp<First, each More>(_ first: First.Type, _ more: repeat (each More).Type) async throws {
     var requests = [LookupRequest(first, .mainActor)]

@@ -4,12 +4,13 @@
 /// mark) for all other types, on the main actor. The compiler chooses by the dependency's type, so a dependency that is
 /// not `Sendable` never leaves the main actor.
 extension UDILinking {
-  /// Binds an instance in this context or, if this is an object, in its effective context. The context holds the
-  /// instance weakly, so something else has to hold it. Withdraws the instance's bindings under the same key in all
-  /// other contexts.
+  /// Binds an instance in this context or, if this is an object, in its effective context.
   ///
-  /// A binding that already exists in the context under the key is replaced. What an object binds, usually itself,
-  /// belongs to that object: it is withdrawn when the object is detached or released.
+  /// The context holds the instance weakly, so something else has to hold it. This method withdraws the instance's
+  /// bindings under the same key in all other contexts.
+  ///
+  /// A binding that already exists in the context under the key is replaced. A binding that an object makes, usually of
+  /// itself, belongs to that object, and is withdrawn when the object is detached or released.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: for an object, itself or a helper that something holds.
@@ -28,13 +29,15 @@ extension UDILinking {
     fileID: StaticString = #fileID, line: UInt = #line
   ) { _origin.bind(dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line)) }
 
-  /// Binds an instance in this context or, if this is an object, in its effective context; or else in the given
-  /// contexts. These hold the instance weakly. Leaves it bound in all other contexts.
+  /// Binds an instance in the given contexts, and leaves it bound in all others.
   ///
-  /// Bindings that already exist in the contexts under the key are replaced. Those that an object makes with this
-  /// method stay when the object is attached elsewhere. They end with the context that the object is attached to: when
-  /// that is closed or released, they are withdrawn, and the object binds nothing more until it is detached or attached
-  /// elsewhere.
+  /// Without `contexts`, binds it in this context or, if this is an object, in its effective context. The contexts hold
+  /// the instance weakly.
+  ///
+  /// Bindings that already exist in the contexts under the key are replaced. Bindings that an object makes with this
+  /// method stay when the object is attached elsewhere. They end with the context that the object is attached to. When
+  /// that context is closed or released, they are withdrawn, and the object binds nothing more until it is detached or
+  /// attached elsewhere.
   ///
   /// - Parameters:
   ///   - dependency: A class instance: for an object, itself or a helper that something holds.
@@ -56,11 +59,13 @@ extension UDILinking {
       dependency, type, .anywhere, name, .of(metadata), UDICallSite(fileID, line), isMulti: true, in: contexts)
   }
 
-  /// Withdraws bindings under the given type and name: from a context, the one that is there, whichever call made it;
-  /// from an object, those that it has made, in all contexts.
+  /// Withdraws bindings under the given type and name.
   ///
-  /// If another object, for example a successor of this one, has since bound something under them, that binding stays.
-  /// It is therefore safe for an object to call this method in its `deinit`.
+  /// For a context, this is the binding in that context, whichever call made it. For an object, these are the bindings
+  /// that it has made, in all contexts.
+  ///
+  /// If another object, for example a successor of this one, has since bound something under the type and name, that
+  /// binding stays. An object can therefore safely call this method in its `deinit`.
   ///
   /// - Parameters:
   ///   - type: The type that the instance is bound under.

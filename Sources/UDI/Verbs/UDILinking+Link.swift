@@ -11,9 +11,9 @@ extension UDILinking {
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
-  ///   - fresh: Whether to make a new instance, whatever the lifetime. The provider does not keep it, and does not drop
-  ///     what it keeps. If the lookup ends at a binding, the provider in the same context makes the instance; if there
-  ///     is none, the result is nil.
+  ///   - fresh: Whether to make a new instance, whatever the lifetime. The provider does not keep the new instance, and
+  ///     does not drop those that it keeps. If the lookup ends at a binding, the provider in the same context makes the
+  ///     instance; if there is none, the result is nil.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   /// - Returns: The first dependency in search order, which may be made by this call; nil if there is none.
@@ -46,9 +46,9 @@ extension UDILinking {
   ///   - type: The type that the dependency is registered under.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
-  ///   - fresh: Whether to make a new instance, whatever the lifetime. The provider does not keep it, and does not drop
-  ///     what it keeps. If the lookup ends at a binding, the provider in the same context makes the instance; if there
-  ///     is none, the result is nil.
+  ///   - fresh: Whether to make a new instance, whatever the lifetime. The provider does not keep the new instance, and
+  ///     does not drop those that it keeps. If the lookup ends at a binding, the provider in the same context makes the
+  ///     instance; if there is none, the result is nil.
   ///   - fileID: The caller's file, for diagnosis.
   ///   - line: The caller's line, for diagnosis.
   ///   - argument: The factory's first argument after the context.
@@ -85,8 +85,9 @@ extension UDILinking {
     try lookUpOrThrow(type, .anywhere, named: name, search: search, at: UDICallSite(fileID, line))
   }
 
-  /// Looks up a dependency, and throws if there is none. The compiler chooses this form where an optional is expected.
-  /// This form looks up the type that the optional wraps.
+  /// Looks up a dependency, and throws if there is none.
+  ///
+  /// The compiler chooses this form where an optional is expected. This form looks up the type that the optional wraps.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.

@@ -11,13 +11,14 @@ extension UDILinking {
   /// ``require(_:named:search:fileID:line:)`` does.
   ///
   /// A factory is called once for each instance that it makes. The parameters of an initialiser that was registered
-  /// with `using:` are obtained first, each on its own actor, at any depth. What a closure looks up by itself
-  /// is looked up as anywhere else: it does not wait. If a closure lacks something that only `obtain` makes, it fails,
-  /// even if it uses `link` or `linkAll`, and the error says how to register it instead: with `using:`, or as an
-  /// asynchronous closure that obtains what it needs.
+  /// with `using:` are obtained first, each on its own actor, at any depth. The lookups inside a closure work as
+  /// anywhere else: they do not wait. If a closure lacks a dependency that only `obtain` makes, it fails, even if it
+  /// uses `link` or `linkAll`. The error says how to register it instead: with `using:`, or as an asynchronous closure
+  /// that obtains its dependencies.
   ///
-  /// The call never blocks its thread: while another thread makes the instance, it is suspended. (A synchronous lookup
-  /// inside a synchronous closure does wait for another thread.) If the current task is cancelled, it returns at once.
+  /// The call never blocks its thread: while another thread makes the instance, the call is suspended. (A synchronous
+  /// lookup inside a synchronous closure does wait for another thread.) If the current task is cancelled, the call
+  /// returns at once.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under. It may be omitted if the place where the result is
@@ -39,8 +40,9 @@ extension UDILinking {
     return try await _origin.obtain(request, with: nil)
   }
 
-  /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``. The compiler
-  /// chooses this form where an optional is expected. This form looks up the type that the optional wraps.
+  /// Looks up a dependency, and throws if there is none; see ``obtain(_:named:search:fileID:line:)``.
+  ///
+  /// The compiler chooses this form where an optional is expected. This form looks up the type that the optional wraps.
   ///
   /// - Parameters:
   ///   - name: The dependency's name, if it has one.
@@ -77,8 +79,9 @@ extension UDILinking {
     return try await _origin.obtain(request, with: nil)
   }
 
-  /// Looks up a dependency whose factory takes arguments, and throws if there is none. If the dependency has to be
-  /// made, the call waits for its factory, as ``obtain(_:named:search:fileID:line:)`` does.
+  /// Looks up a dependency whose factory takes arguments, and throws if there is none.
+  ///
+  /// If the dependency has to be made, the call waits for its factory, as ``obtain(_:named:search:fileID:line:)`` does.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.
@@ -107,8 +110,8 @@ extension UDILinking {
   /// let checkers = try await context.obtainAll((any Checker).self)
   /// ```
   ///
-  /// Each registration gives its own dependency. They are obtained one after the other. A factory that returns nil
-  /// gives none, nor does one that takes arguments.
+  /// Each registration contributes its own dependency. They are obtained one after the other. A factory that returns
+  /// nil, or that takes arguments, contributes none.
   ///
   /// - Parameters:
   ///   - type: The type that the dependencies are registered under.

@@ -1,8 +1,9 @@
 /// Linking properties of objects, and the original library's word for `link`. All other verbs that look something up
 /// are those of ``UDILinking``. Each verb is declared twice (see `UDILinking+Bind.swift`).
 extension UDIObject {
-  /// Looks up a dependency and keeps it in a property: `link(\.clock)`. The property's type determines which dependency
-  /// is looked up.
+  /// Looks up a dependency, and stores it in a property: `link(\.clock)`.
+  ///
+  /// The property's type determines which dependency is looked up.
   ///
   /// Prefer this form to `link(&clock)`, which holds exclusive access to the property during the whole call. If any
   /// code uses the property in the meantime, for example the `deinit` of the property's old value, the process stops.
@@ -24,13 +25,13 @@ extension UDIObject {
     return property.store(found, in: self)
   }
 
-  /// Looks up a dependency and keeps it in a variable: `link(&clock)`.
+  /// Looks up a dependency, and stores it in a variable: `link(&clock)`.
   ///
   /// This form is for local variables, and for actors, in which the key path cannot be formed. Everywhere else, prefer
-  /// `link(\.clock)`, whose documentation gives the reason.
+  /// `link(\.clock)`, whose documentation explains why.
   ///
   /// - Parameters:
-  ///   - property: Set to the dependency, or to nil if there is none, after the lookup is over.
+  ///   - property: The variable. When the lookup is over, it is set to the dependency, or to nil if there is none.
   ///   - name: The dependency's name, if it has one.
   ///   - search: The direction to take; by default the context's.
   ///   - fileID: The caller's file, for diagnosis.
@@ -46,8 +47,9 @@ extension UDIObject {
     return property != nil
   }
 
-  /// Looks up a dependency for immediate use, and keeps nothing: `linkInLine((any Clock).self)?.now`. This is the
-  /// original library's word for `link(P.self)`, and does the same.
+  /// Looks up a dependency for immediate use, and stores nothing: `linkInLine((any Clock).self)?.now`.
+  ///
+  /// This is the original library's name for `link(P.self)`, and does the same.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

@@ -1,6 +1,6 @@
 /// What happens when an instance has been made, and what describes a registration.
 extension UDIRegistration where Dependency: Sendable {
-  /// Has a closure called with each new instance, and with the context that its factory was given.
+  /// Sets a closure that is called with each new instance, and with the context that its factory received.
   ///
   /// ```swift
   /// context.register(Parent.self) { Parent() }
@@ -9,9 +9,9 @@ extension UDIRegistration where Dependency: Sendable {
   ///
   /// The closure is called at the end of the outermost link, when everything that the link made can be looked up. Use
   /// it to make two objects refer to each other. If the instance is kept, other threads may get it before this call.
-  /// With an asynchronous factory, it is called before any waiting task gets the instance. Instances that a context or
-  /// `.weak` keeps already are told, too: at once, or at the end of the link that is under way, or, if the closure
-  /// belongs to an actor, in a task on that actor.
+  /// With an asynchronous factory, the closure is called before any waiting task gets the instance. The closure is also
+  /// called for instances that a context or `.weak` keeps already. That happens at once, or at the end of the link that
+  /// is under way. If the closure belongs to an actor, it happens in a task on that actor.
   ///
   /// - Parameters:
   ///   - isolation: The actor in whose code this call is written. A function that belongs to no actor counts as the
@@ -44,8 +44,9 @@ extension UDIRegistration {
     return completing(created, .onMainActor(created.isolation, at: site), at: site)
   }
 
-  /// Sets the metadata of the registration: any value by which it can be found, see
-  /// ``UDIContext/registrations(of:search:)``. A later call replaces it.
+  /// Sets the metadata of the registration: any value by which it can be found.
+  ///
+  /// See ``UDIContext/registrations(of:search:)``. A later call replaces the value.
   ///
   /// - Parameter value: The metadata.
   /// - Returns: The same registration, for chaining.
