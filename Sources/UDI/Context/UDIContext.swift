@@ -17,8 +17,8 @@
 ///
 /// A scope (``makeScope(tag:kind:search:)``) is a context that lookups from outside do not enter.
 ///
-/// Contexts can be used from any thread. No lookup enters a sibling branch, and the time that a lookup takes does not
-/// depend on the size of the tree.
+/// Contexts can be used from any thread. No lookup enters a sibling branch. The time that a lookup takes depends on how
+/// many levels it climbs, but not on the number of contexts.
 public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, CustomStringConvertible {
   private let node: Node
 

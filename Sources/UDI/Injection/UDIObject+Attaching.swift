@@ -66,12 +66,3 @@ extension UDIObject {
     if Node.meetNeeds(of: self, attachment, at: site) { didAttachContext() }
   }
 }
-
-/// A ``UDIObject`` of a final class that has nothing to do when it is attached, so it need not implement
-/// ``UDIObject/didAttachContext()``.
-///
-/// ```swift
-/// final class Row: UDIFinalObject {
-///   let _attachedContext = UDIAttachment()
-///   @Required var store: any Store
-/// }
