@@ -82,16 +82,3 @@ extension UDIContext {
     return error
   }
 }
-
-extension UDIExplanation {
-  /// If the cause is that nothing is registered, or only in a scope, returns the explanation with a different cause:
-  /// the object that asks is attached to no context. For any other cause, returns the explanation unchanged.
-  ///
-  /// - Parameter owner: The class of the object that asks.
-  func blaming(unattached owner: Any.Type) -> UDIExplanation {
-    var result = self
-    if cause == .notRegistered { result.cause = .unattached("\(owner)") }
-    if case .inScope = cause { result.cause = .unattached("\(owner)") }
-    return result
-  }
-}

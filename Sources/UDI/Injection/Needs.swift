@@ -9,7 +9,7 @@ extension Node {
   /// - Returns: False if a factory has attached the object anew or detached it. What is left to do was then done, or is
   ///   no longer wanted.
   @discardableResult
-  static func meetNeeds(of object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool {
+  static func fillRequired(_ object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool {
     let now = attachment.stamp
     for property in PropertyLink.needs(of: object) {
       PropertyLink.of(object, property).fill(attachment, of: object, at: site)
@@ -18,7 +18,7 @@ extension Node {
     return true
   }
 
-  static func hasNeeds(_ object: AnyObject) -> Bool { !PropertyLink.needs(of: object).isEmpty }
+  static func hasRequired(_ object: AnyObject) -> Bool { !PropertyLink.needs(of: object).isEmpty }
 }
 
 extension PropertyLink {

@@ -63,6 +63,6 @@ extension UDIObject {
       return PropertyLink.needs(of: self).forEach { PropertyLink.of(self, $0).forget(before: attachment.stamp) }
     }
     // If a factory has attached the object elsewhere, the hook has been called for that.
-    if Node.meetNeeds(of: self, attachment, at: site) { didAttachContext() }
+    if Node.fillRequired(self, attachment, at: site) { didAttachContext() }
   }
 }

@@ -196,4 +196,4 @@ extension UDIContext {
 /// was filled or a block was called. The reach says whether the compiler knows that the object is `Sendable`.
 typealias Rule = (Any, UDIReach, UDIContext) -> Bool
 
-extension Node { typealias RulesSlot = [Rule] }
+extension Node { typealias Rules = [Rule] }

@@ -46,36 +46,6 @@ public enum UDIOrigin {
   /// An object's attachment, and the object.
   case object(UDIAttachment, AnyObject)
 
-  // MARK: - Lookups that `UDIFinder` does not perform
-
-  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
-  // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
-  @_alwaysEmitIntoClient @inline(__always)
-  func present<Dependency>(_ request: LookupRequest) -> Dependency? {
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) { unsafe findPresent(request, into: UnsafeMutableRawPointer($0)) }
-    return found
-  }
-
-  /// Does the same, and writes what it finds to memory.
-  ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
-  ///   not changed.
-  @unsafe @usableFromInline
-  func findPresent(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) {
-    switch self {
-    case .context(let context): _ = unsafe context.attempt(request, into: InstanceMemory(address: memory))
-    case .object(let attachment, _):
-      _ = unsafe attachment.attempt(
-        request.type, request.reach, named: request.name, search: request.search, into: memory)
-    }
-  }
-
-  @usableFromInline
-  func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
-    (try? context(for: "linkAll", isRequired: nil, request))?.lookUpAll(request) ?? []
-  }
-
   // MARK: - The context
 
   /// The context where the lookup begins: see `UDIAttachment.context(for:isRequired:_:of:)`.
@@ -91,5 +61,18 @@ public enum UDIOrigin {
   @inline(never)
   func context(requiredFor verb: String, _ request: LookupRequest) throws -> UDIContext {
     try context(for: verb, isRequired: true, request)!
+  }
+
+  /// Returns the error to throw for a failed lookup: the same, with the object that asked, if an object did. If the
+  /// object is attached to no context, and nothing is registered, the error gives the missing attachment as the cause.
+  @inline(never)
+  func seen(_ error: any Error, at site: UDICallSite) -> any Error {
+    guard case .object(let attachment, let owner) = self, var error = error as? UDILinkError else { return error }
+    // If the chain has more than one step, it was a factory that asked. The factory's lookup began in the factory's
+    // context, so the attachment is not the cause.
+    if attachment.state == (nil, false), error.chain.count == 1 {
+      error.explanation = error.explanation.blaming(unattached: type(of: owner))
+    }
+    return error.seen(by: owner, at: site)
   }
 }

@@ -55,14 +55,14 @@ extension UDIContext {
   }
 
   /// Does the same if only a provider is an answer. If something else is found, or nothing, this leaves the lookup to
-  /// `locate` (`undecided`).
+  /// `locate` (`lookAgain`).
   @inline(never)
   func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
     let key = TypeToken.inlined(request.type).keyID(named: request.name)
     let wanted = WantedType(casting: request.reach)
     let answer = withNode { unsafe $0.attempt(key, as: wanted, search: request.search, into: memory.address) }
     if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
-    return .undecided
+    return .lookAgain
   }
 
   // MARK: - The end of a lookup whose answer has not been written to the memory
@@ -116,7 +116,7 @@ extension UDIContext {
           if reports { report(error, from: entry, request, for: asker) }
           throw error
         }
-      case .undecided: break
+      case .dead, .lookAgain, .notBegun: break
       }
       answer = locate(request, mustMake: arguments != nil || request.isFresh, for: asker, into: memory)
     }
@@ -138,11 +138,6 @@ extension UDIContext {
       if Tree.areLooking { node.noteNeed(request.key, request.search, findsAll: false) }
       return answer
     }
-  }
-
-  /// Does what `link` does, for a request that was made before.
-  func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
-    lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
   }
 
   func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {

@@ -9,9 +9,9 @@ extension UDIContext {
   ///
   /// The context keeps the dependency until the context is closed or released, the registration is taken back, or
   /// another one replaces it here under the same key. The registration behaves like a provider with the lifetime
-  /// `.context` that has already made its instance, except that ``reset(_:)`` does not drop the instance. A live binding
-  /// under the same key takes precedence. An object that takes part in the tree and is not attached yet is attached to
-  /// this context. Give such an object to one context only, and `bind` it in others.
+  /// `.context` that has already made its instance, except that ``reset(_:)`` does not drop the instance. A live
+  /// binding under the same key takes precedence. An object that takes part in the tree and is not attached yet is
+  /// attached to this context. Give such an object to one context only, and `bind` it in others.
   ///
   /// - Parameters:
   ///   - value: The dependency.
@@ -84,6 +84,6 @@ extension UDIContext {
       change { node, _ in if node.treeLocked.state != .open { provider.ensureExtras().refused = refused } }
     }
     guard isNew else { return }
-    if let attachment, Node.meetNeeds(of: instance.object, attachment, at: provider.site) { member?.didAttachContext() }
+    if let attachment, Node.fillRequired(instance.object, attachment, at: provider.site) { member?.didAttachContext() }
   }
 }

@@ -196,6 +196,11 @@ extension UDILinking {
     return found
   }
 
+  /// Does what `link` does, for a request that was made before.
+  func lookUp<Dependency>(_ request: LookupRequest) -> Dependency? {
+    lookUp(Dependency.self, request.reach, named: request.name, search: request.search)
+  }
+
   /// Performs the lookup for `require`.
   @_alwaysEmitIntoClient @_transparent
   func lookUpOrThrow<Dependency>(

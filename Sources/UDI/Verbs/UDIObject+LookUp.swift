@@ -55,7 +55,7 @@ extension UDIAttachment {
   /// Not retaining it saves 150 of 505 instructions of a hit ("object" in `Benchmarks/instructions`). Many a root has a
   /// weak reference to it (`rootContext`), and an object with weak references is slow to retain.
   ///
-  /// - Returns: The answer, and also the context if the answer is `provided`. The answer is `undecided` also if the
+  /// - Returns: The answer, and also the context if the answer is `provided`. It is `notBegun` if the
   ///   object holds no context strongly.
   @inline(__always)
   func attempt(
@@ -66,7 +66,7 @@ extension UDIAttachment {
     lock.lock()
     guard let node = unsafe attachedNode else {
       lock.unlock()
-      return (.undecided, nil)
+      return (.notBegun, nil)
     }
     let answer = unsafe node.attempt(key, as: WantedType(token, reach), search: search, into: memory)
     // The caller needs the context to make the instance, after the lock has been released.
@@ -100,12 +100,12 @@ extension UDIAttachment {
   ///   - context: The attached context, if the answer is `provided`.
   @inline(__always)
   func find(
-    _ request: LookupRequest, _ answer: consuming LookupAnswer = .undecided, in context: consuming UDIContext? = nil,
+    _ request: LookupRequest, _ answer: consuming LookupAnswer = .notBegun, in context: consuming UDIContext? = nil,
     with arguments: Arguments? = nil, isRequired: Bool, for owner: AnyObject, into memory: InstanceMemory
   ) throws {
     if context == nil { context = try self.context(for: nil, isRequired: isRequired, request, of: owner) }
     guard let context else { return }
-    if case .undecided = answer {
+    if case .notBegun = answer {
       let mustMake = arguments != nil || request.isFresh
       answer = mustMake ? context.attemptToMake(request, into: memory) : context.attempt(request, into: memory)
       if case .written = answer { return }

@@ -1,4 +1,4 @@
-/// How the typed verbs that take arguments, or ask for a fresh instance, call the untyped core.
+/// How the typed verbs call the untyped core, if `UDIFinder` does not perform their lookups.
 extension UDIOrigin {
   // The following function is compiled in the caller's module. It puts the arguments on the stack, and passes their
   // address.
@@ -43,5 +43,35 @@ extension UDIOrigin {
     case .object(let attachment, let owner):
       try attachment.find(request, with: arguments, isRequired: isRequired, for: owner, into: memory)
     }
+  }
+
+  // MARK: - Lookups that `UDIFinder` does not perform
+
+  /// Performs a lookup that finds only a dependency that exists already and need not be cast.
+  // As in `lookUp`, the client compiles what knows the type. The library would have to look up the optional's metadata.
+  @_alwaysEmitIntoClient @inline(__always)
+  func present<Dependency>(_ request: LookupRequest) -> Dependency? {
+    var found: Dependency?
+    unsafe withUnsafeMutablePointer(to: &found) { unsafe findPresent(request, into: UnsafeMutableRawPointer($0)) }
+    return found
+  }
+
+  /// Does the same, and writes what it finds to memory.
+  ///
+  /// - Parameter memory: The memory of an optional of the type. It must contain nil. If nothing is found, the memory is
+  ///   not changed.
+  @unsafe @usableFromInline
+  func findPresent(_ request: LookupRequest, into memory: UnsafeMutableRawPointer) {
+    switch self {
+    case .context(let context): _ = unsafe context.attempt(request, into: InstanceMemory(address: memory))
+    case .object(let attachment, _):
+      _ = unsafe attachment.attempt(
+        request.type, request.reach, named: request.name, search: request.search, into: memory)
+    }
+  }
+
+  @usableFromInline
+  func lookUpAll<Dependency>(_ request: LookupRequest) -> [Dependency] {
+    (try? context(for: "linkAll", isRequired: nil, request))?.lookUpAll(request) ?? []
   }
 }

@@ -410,22 +410,6 @@ extension UDIFailure {
     self.init(provider.key, path: path, error: error)
     (fileID, line) = (provider.site.fileID, provider.site.line)
   }
-
-  init(_ key: KeyIdentity, path: [String], error: any Error) {
-    self.init(typeName: key.type.text, name: key.name?.description, fullPath: path, error: error)
-  }
-
-  func reportWhileClosing() { report(.closingFailed, "Something failed while a context was closed") }
-
-  func report(_ kind: UDIMisuse.Kind, _ what: String) {
-    UDIReporter.current.report(
-      UDIMisuse(kind: kind, message: "\(what): \(self)", fileID: fileID ?? "", line: line ?? 0))
-  }
-}
-
-extension UDICloseError {
-  /// Reports the failures. Call this if no caller waits to get them as an error.
-  package func report() { for failure in failures { failure.reportWhileClosing() } }
 }
 
 extension UDIEvent.Closed {

@@ -91,8 +91,8 @@ extension Node {
   /// What closing keeps at few nodes: the part of a run of `close()` that ends this context, until it has ended;
   /// whether closing the context has called a closer, here or below; and what calls of `untilClosed` wait for until the
   /// closing begins, which they then wait for.
-  typealias ClosingSlot = (part: Closing?, hasCalledCloser: Bool, end: Operation?)
-  static var emptyClosing: ClosingSlot { (nil, false, nil) }
+  typealias ClosingExtras = (part: Closing?, hasCalledCloser: Bool, end: Operation?)
+  static var noClosingExtras: ClosingExtras { (nil, false, nil) }
 
   func wakeForEnd() { treeLocked.extras?.closing.end?.wakeForChange() }
 

@@ -1,5 +1,5 @@
 #if DEBUG
-  /// What the tree tells the layers above, and what it asks them.
+  /// What the tree and making tell the layers above, and what they ask them.
   ///
   /// The tree does not know these layers. Each of them implements its part in an extension of `Node`, where the
   /// compiler finds it. Everything is called under the tree lock, unless it says otherwise.
@@ -10,8 +10,8 @@
 
     /// An element of the table of a context's providers, and what making keeps at few nodes.
     associatedtype Source: CompactTableElement where Source.Key == UInt64
-    associatedtype MakingSlot
-    static var emptyMaking: MakingSlot { get }
+    associatedtype MakingExtras
+    static var noMakingExtras: MakingExtras { get }
     /// Whether this thread or task runs a factory (or a completion) that was given this node's context. Also called
     /// under the node's lock.
     var isHandedToFactory: Bool { get }
@@ -30,8 +30,8 @@
 
     // MARK: - Closing
 
-    associatedtype ClosingSlot
-    static var emptyClosing: ClosingSlot { get }
+    associatedtype ClosingExtras
+    static var noClosingExtras: ClosingExtras { get }
     /// Whether `close()` would have to wait for something.
     var hasOpenEnds: Bool { get }
     /// Wakes those that wait for the end of the context.
@@ -43,7 +43,7 @@
     func noteScope(_ key: KeyIdentity)
     /// Those who follow something at one node under one key, and one who does so for an object, until the object is
     /// attached elsewhere.
-    associatedtype Followers: AnyObject
+    associatedtype Lookouts: AnyObject
     associatedtype Follower: AnyObject
     /// Something has changed under a key, here or below.
     func tellFollowers(of kind: ChangeKind, to key: UInt64, isBelow: Bool)
@@ -60,20 +60,20 @@
     /// Whether a lookup that a look makes need not be noted again. Do not call this under the tree lock.
     func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool
     /// Notes a lookup, if a factory makes it in a look.
-    func noteNeed(_ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool)
+    func noteNeed(_ key: @autoclosure () -> KeyIdentity, _ search: UDISearch?, findsAll: Bool)
     static func stop(_ followers: [Follower])
 
     // MARK: - Wrappers. Not under a lock
 
     /// Whether an object requires something.
-    static func hasNeeds(_ object: AnyObject) -> Bool
+    static func hasRequired(_ object: AnyObject) -> Bool
     /// Looks up what an object requires, because it has been attached.
     @discardableResult
-    static func meetNeeds(of object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool
+    static func fillRequired(_ object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool
 
     // MARK: - Rules and diagnosis
 
-    associatedtype RulesSlot
+    associatedtype Rules
     func noteBind(_ new: Binding, insteadOf replaced: Binding?, _ garbage: inout Garbage)
     func noteRemoval(of: Binding, ifAlive: UDIEntry.Kind?, by: UDICallSite?, _: inout Garbage)
     func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage)

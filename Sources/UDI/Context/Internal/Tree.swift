@@ -141,7 +141,8 @@ package enum Tree {
   /// How many follow something. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var followerCount = 0
 
-  /// How many looks are under way in the process. If there are none, nothing that belongs to a look has to be found.
+  /// How many looks are under way in the process. Written under the tree lock. While there are none, no thread has to
+  /// check whether it performs one.
   static let looks = Atomic<Int>(0)
 
   /// Whether any look is under way.

@@ -84,18 +84,3 @@ extension UDIContext {
     UDIReporter.current.report(.notMade, message, at: entry.site)
   }
 }
-
-extension UDIOrigin {
-  /// Returns the error to throw for a failed lookup: the same, with the object that asked, if an object did. If the
-  /// object is attached to no context, and nothing is registered, the error gives the missing attachment as the cause.
-  @inline(never)
-  func seen(_ error: any Error, at site: UDICallSite) -> any Error {
-    guard case .object(let attachment, let owner) = self, var error = error as? UDILinkError else { return error }
-    // If the chain has more than one step, it was a factory that asked. The factory's lookup began in the factory's
-    // context, so the attachment is not the cause.
-    if attachment.state == (nil, false), error.chain.count == 1 {
-      error.explanation = error.explanation.blaming(unattached: type(of: owner))
-    }
-    return error.seen(by: owner, at: site)
-  }
-}

@@ -95,8 +95,8 @@ extension Entry {
 extension Node {
   /// Records that a dependent has found an entry in a lookup that began here.
   func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {
-    // `isOn` is checked again under the lock, because recording may have been switched off, and the records removed,
-    // since the caller's check.
+    // `isRecording` is checked again under the lock, because recording may have been switched off, and the records
+    // removed, since the caller's check.
     guard isRecording, let entry = found.registeredEntry else { return }
     garbage.add(entry)
     unsafe UDIRecording.lastUse += 1

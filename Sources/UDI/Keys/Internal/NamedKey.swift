@@ -33,6 +33,7 @@ final class NamedKey: KeyIdentity, @unchecked Sendable {
   static func of(_ type: TypeIdentity, _ name: UDIName) -> NamedKey {
     let id = TypeToken.of(type.firstType).keyID(named: name)
     let key = lock.withLock {
+      // The cast is safe, because the table has only such keys.
       if let found = unsafe table[id]?.object { return unsafe unsafeDowncast(found, to: NamedKey.self) }
       let new = NamedKey(id: id, type: type, name: name)
       unsafe table[id] = WeakEntry(StoredForm(address: Unretained(new).address, words: (0, 0), wordCount: 0))

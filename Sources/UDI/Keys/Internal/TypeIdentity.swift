@@ -37,7 +37,7 @@ package final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   var idOfAllKeys: UInt64 { id | Self.scopeBit >> 1 }
   /// The word of the type's token. Written only in `init`.
   @safe @exclusivity(unchecked) private(set) var token: UInt = 0
-  /// The address of the next identity in a list of `TypeToken.find`; 0 if this is the last one.
+  /// The address of the next identity in a list of the table in `TypeToken.swift`; 0 if this is the last one.
   let next: UInt
 
   /// - Parameter original: The identity that was made for an earlier type with the same text. If there is one, its key

@@ -75,12 +75,12 @@ struct WantedType {
 
 // MARK: - The table in which tokens are found
 
-/// A hash table of the types that are known: lists of identities. It is read without a lock. Identities are added but
-/// never removed, so what the table contains is always valid.
-///
-/// A writer holds `lock`. It makes an identity that leads to the first one of a list, and then publishes it by storing
-/// its address as the list's head with releasing order. A reader loads the head with acquiring order, so it sees what
-/// the identity contains as well.
+// A hash table of the types that are known: lists of identities. It is read without a lock. Identities are added but
+// never removed, so what the table contains is always valid.
+//
+// A writer holds `lock`. It makes an identity that leads to the first one of a list, and then publishes it by storing
+// its address as the list's head with releasing order. A reader loads the head with acquiring order, so it sees what
+// the identity contains as well.
 extension TypeToken {
   /// The number of lists, as a power of two. Most programs have fewer types than lists; a list may have any length.
   private static var bits: UInt { 9 }

@@ -144,10 +144,10 @@ extension Node {
   ///
   /// The overrides, with which tests replace what the context has, are providers that show the value. If a key has
   /// several, the one that was added last is in force.
-  typealias MakingSlot = (
+  typealias MakingExtras = (
     defaultLifetime: UDILifetime?, modules: [InstalledModule], activities: [Activity], overrides: [Provider]
   )
-  static var emptyMaking: MakingSlot { (nil, [], [], []) }
+  static var noMakingExtras: MakingExtras { (nil, [], [], []) }
 
   /// Whether this thread or task is running a factory, or a completion, that was given this node's context.
   var isHandedToFactory: Bool { Resolution.present?.read { $0.hasHanded(self) } == true || AsyncCall.hasHanded(self) }

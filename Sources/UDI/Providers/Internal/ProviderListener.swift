@@ -22,11 +22,11 @@
 
     // MARK: - Following
 
-    associatedtype Look: Looker
+    associatedtype Looker: LookNotes
   }
 
   /// Who performs a look: a lookup on behalf of one who follows something.
-  protocol Looker: AnyObject {
+  protocol LookNotes: AnyObject {
     /// The one whose look this thread performs.
     static var present: Self? { get }
     /// How many lookups of factories have been noted in this look.
@@ -46,6 +46,6 @@
   }
 
   extension Provider: ProviderListener {}
-  extension Provider.Look: Looker {}
+  extension Provider.Looker: LookNotes {}
   extension UDIContext: MissListener {}
 #endif

@@ -1,7 +1,7 @@
 /// Enters watchers at nodes, and notifies those that a change might concern. Call everything here under the tree lock.
 extension Node {
   /// The lookups that are entered at one node under one key. They are not retained: one that is released leaves first.
-  final class Followers {
+  final class Lookouts {
     // Guarded by the tree lock.
     @safe @exclusivity(unchecked) fileprivate var set = ObjectSet()
 
@@ -14,8 +14,8 @@ extension Node {
 
   static func stop(_ followers: [Watcher]) { for watcher in followers { watcher.stop() } }
 
-  func noteNeed(_ key: KeyIdentity, _ search: UDISearch?, findsAll: Bool) {
-    Resolution.present?.read(\.watcherOfNeeds)?.object.noteNeed(key, search, findsAll: findsAll, from: self)
+  func noteNeed(_ key: @autoclosure () -> KeyIdentity, _ search: UDISearch?, findsAll: Bool) {
+    Resolution.present?.read(\.watcherOfNeeds)?.object.noteNeed(key(), search, findsAll: findsAll, from: self)
   }
 
   func noteScope(_ key: KeyIdentity) { Watcher.present?.noteNeed(key, .ancestors, from: self) }
@@ -39,7 +39,7 @@ extension Node {
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
       let present = extras.followers[lookout.id]
-      let watchers = present ?? Followers()
+      let watchers = present ?? Lookouts()
       watchers.set.insert(Unretained(lookout))
       if present == nil { extras.followers[lookout.id] = watchers }
       node.treeLocked.isWatched = true

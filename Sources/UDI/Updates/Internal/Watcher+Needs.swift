@@ -5,7 +5,7 @@ import Synchronization
 /// A lookup that a factory makes in a look leaves the fast path (`Node.attempt`). It is entered at the nodes of its
 /// search while the tree lock is held under which it looks, so no change is missed in between. What a context owns is
 /// found as it is kept, so what it was made of is no need; what its factory looked up before it failed is one.
-extension Provider { typealias Look = Watcher }
+extension Provider { typealias Looker = Watcher }
 
 extension Watcher {
   /// The watcher whose look this thread performs, in a factory or not; nil if it performs none.

@@ -18,7 +18,7 @@ class Binding: Entry, @unchecked Sendable {
     _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
   ) -> LookupAnswer {
     if !behindBindings || registered.isRefused(to: wanted.reach) { return unsafe answer(wanted, into: memory) }
-    return liveObject(&garbage) == nil ? .undecided : node?.source(keyID).map { .provided($0) } ?? .nothing
+    return liveObject(&garbage) == nil ? .dead : node?.source(keyID).map { .provided($0) } ?? .nothing
   }
 
   /// Removes the binding from its context, and records this if recording is on: see `Node.noteRemoval`, also

@@ -82,7 +82,8 @@ package class Entry: WeakEntry, @unchecked Sendable {
   func noteHelp() {}
 
   /// Removes this entry, which is dead or no longer wanted: a binding from its context, an instance from the provider
-  /// that keeps it. Does nothing for a provider or an override. Called under the tree lock.
+  /// that keeps it. Does nothing for an override. A provider forgets an
+  /// instance that it keeps weakly and that has been released. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
   /// Whether a look has registered or bound this. (What a provider keeps comes and goes with the provider.)
@@ -120,7 +121,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   final func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
     if kind.rawValue <= Kind.observed.rawValue {
       guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
-      guard let object else { return .undecided }
+      guard let object else { return .dead }
       unsafe form.write(object, to: memory)
       return .written
     }
@@ -140,7 +141,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   private final func answerToBeCast(_ reach: UDIReach) -> LookupAnswer {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
-    return registered.isRefused(to: reach) ? .provided(self) : object.map { .object($0) } ?? .undecided
+    return registered.isRefused(to: reach) ? .provided(self) : object.map { .object($0) } ?? .dead
   }
 }
 
@@ -152,13 +153,13 @@ package final class InstanceEntry: Entry, @unchecked Sendable {
   /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.
   /// Written only in `init` and `deinit`, so accesses need no check for overlaps.
   @safe @exclusivity(unchecked) private(set) var owned: AnyObject?
-  private let keeper: Unretained<Entry>
+  private let reference: Unretained<Entry>
 
   /// - Parameters:
   ///   - keeper: The provider that keeps the instance.
   ///   - isWeak: Whether to hold the instance weakly, because its users keep it alive.
   init(_ instance: borrowing Instance, keptBy keeper: __shared Entry, isExact: Bool, isWeak: Bool) {
-    self.keeper = Unretained(keeper)
+    reference = Unretained(keeper)
     owned = isWeak ? nil : instance.object
     super.init(
       isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: keeper.key,
@@ -177,17 +178,17 @@ package final class InstanceEntry: Entry, @unchecked Sendable {
 
   /// The provider that keeps the instance. Call this only under a lock that guards a slot that refers to this entry. As
   /// long as the slot refers to the entry, the provider is alive.
-  var registrar: Entry { keeper.object }
+  var keeper: Entry { reference.object }
 
-  override var isRegisteredByLook: Bool { registrar.comesFromLook }
+  override var isRegisteredByLook: Bool { keeper.comesFromLook }
 
-  override func noteHelp() { if node != nil { registrar.noteHelp() } }
+  override func noteHelp() { if node != nil { keeper.noteHelp() } }
 
-  override func withdraw(_ garbage: inout Garbage) { registrar.forget(self, &garbage) }
+  override func withdraw(_ garbage: inout Garbage) { keeper.forget(self, &garbage) }
 
   override func answerToMake(
     _ wanted: WantedType, behindBindings: Bool, into memory: UnsafeMutableRawPointer, _ garbage: inout Garbage
-  ) -> LookupAnswer { registrar.answer(insteadOf: self) }
+  ) -> LookupAnswer { keeper.answer(insteadOf: self) }
 }
 
 /// What decides whether a lookup may take an entry's stored words as they are: whether they belong to exactly the type

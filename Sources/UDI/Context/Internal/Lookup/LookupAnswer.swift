@@ -11,9 +11,12 @@ enum LookupAnswer {
   /// The entry has been found. The caller asks it for the instance, with no lock held, because the instance has to be
   /// made or taken out of its box; or refuses it to this lookup because of the reach.
   case provided(Entry)
-  /// The answer could not be decided, for one of four reasons: the entry is dead; the lookup has to be recorded; it
-  /// needs a provider and has found none (`UDIContext.attemptToMake`); or the object that asks does not hold its
-  /// context (`UDIAttachment.attempt`). For the last reason, the caller attempts the lookup again, from the object's
-  /// effective context. For the others, it looks again under the tree lock.
-  case undecided
+  /// An entry has been found whose object has been released. It has to be withdrawn, and the lookup repeated.
+  case dead
+  /// The lookup has to be repeated under the tree lock, because it has to be recorded, or because it needs a provider
+  /// and has found none (`UDIContext.attemptToMake`).
+  case lookAgain
+  /// The lookup has not begun, because the object that asks does not hold its context (`UDIAttachment.attempt`). It
+  /// begins in the object's effective context.
+  case notBegun
 }

@@ -12,11 +12,11 @@ extension Node {
   func attempt(
     _ key: UInt64, as wanted: WantedType, search: UDISearch?, into memory: UnsafeMutableRawPointer
   ) -> LookupAnswer {
-    if Tree.areLooking, !meetsNeed(key, search) { return .undecided }
+    if Tree.areLooking, !meetsNeed(key, search) { return .lookAgain }
     lock.lock()
     guard !shared.needsTreeLock else {
       lock.unlock()
-      return .undecided
+      return .lookAgain
     }
     // Every search begins with the context itself, so the direction matters only if the context itself has no entry.
     guard let slot = shared.slots.find(key),
@@ -73,7 +73,7 @@ extension Node {
           ? unsafe entry.answerToMake(wanted, behindBindings: isFresh, into: memory, &garbage)
           : unsafe entry.answer(wanted, into: memory)
       }
-      if case .undecided = answer {
+      if case .dead = answer {
         entry.read { $0.withdraw(&garbage) }
         continue
       }
@@ -96,8 +96,8 @@ extension Node {
   /// the slow one.
   func stopRecordingLookups() {
     guard shared.needsTreeLock, treeLocked.makings == 0, !treeLocked.state.isEnding else { return }
-    // `isOn` is checked again under the node's lock, because recording may have been switched on since. In that case,
-    // another thread may have relied on the mark, in `UDIContext.recordLookups`.
+    // `isRecording` is checked again under the node's lock, because recording may have been switched on since. In that
+    // case, another thread may have relied on the mark, in `UDIContext.recordLookups`.
     lock.withLock { if !isRecording { shared.needsTreeLock = false } }
   }
 }

@@ -18,11 +18,11 @@ final class NodeExtras {
 
   // MARK: - The slots of the layers above
 
-  var making = Node.emptyMaking
-  var closing = Node.emptyClosing
+  var making = Node.noMakingExtras
+  var closing = Node.noClosingExtras
   /// By their keys' ids, those whose lookups begin here, or begin further down and can climb to this node. The latter
   /// look into this node alone: it does not notify them of changes below it. Accesses cannot overlap under the tree
   /// lock, and are not checked, because a need is entered often.
-  @safe @exclusivity(unchecked) var followers = ObjectTable<Node.Followers>()
-  var rules = Node.RulesSlot()
+  @safe @exclusivity(unchecked) var followers = ObjectTable<Node.Lookouts>()
+  var rules = Node.Rules()
 }

@@ -3,7 +3,8 @@ extension InstanceEntry {
     self.init(instance, keptBy: provider, isExact: provider.makesExactType, isWeak: isWeak)
   }
 
-  var maker: Provider { unsafe unsafeDowncast(registrar, to: Provider.self) }
+  /// The provider that keeps the instance. The cast is safe, because the only initialiser that is used takes one.
+  var maker: Provider { unsafe unsafeDowncast(keeper, to: Provider.self) }
 }
 
 extension Entry {
@@ -18,7 +19,8 @@ extension Entry {
   /// The type as which the instance was made; nil if it is not known.
   final var instanceType: Any.Type? { asProvider?.madeType }
 
-  /// The entry as a provider. Unlike a cast, this looks only at the kind.
+  /// The entry as a provider. Unlike a checked cast, this looks only at the kind, which is one of these for providers
+  /// and for nothing else.
   @inline(__always)
   private final var asProvider: Provider? {
     kind.rawValue >= Kind.provider.rawValue ? unsafe unsafeDowncast(self, to: Provider.self) : nil

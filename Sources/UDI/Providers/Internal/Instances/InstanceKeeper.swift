@@ -99,7 +99,7 @@ struct InstanceKeeper {
     if let custom { store(instance, in: custom, creation) }
     return Tree.change { garbage in
       let completes = maker.hasCompletion
-      if isWeak, let asker = Provider.Look.present, !asker.madeWeakly.contains(maker.id) {
+      if isWeak, let asker = Provider.Looker.present, !asker.madeWeakly.contains(maker.id) {
         asker.madeWeakly.append(maker.id)
       }
       let isCurrent = finish(creation, .success(OwnedInstance(instance, provider.reach)))

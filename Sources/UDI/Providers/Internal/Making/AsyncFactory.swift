@@ -94,7 +94,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let isOwned = place?.keeper.servesAllLookups == true && sharing != .weak
     let attachment = attach(instance.object, to: context, isOwned: isOwned)
     let kept = keep(instance, for: place)
-    if let attachment, attachment.context != nil { Node.meetNeeds(of: instance.object, attachment, at: site) }
+    if let attachment, attachment.context != nil { Node.fillRequired(instance.object, attachment, at: site) }
     return kept
   }
 

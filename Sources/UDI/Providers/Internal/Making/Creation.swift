@@ -112,7 +112,7 @@ class Creation: Activity, @unchecked Sendable {
     block(number)
     let outcome = Tree.change { _ in outcomeForWaiters }
     // A look makes the attempt itself: it has to know what the factory needs.
-    if case .failure = outcome, Provider.Look.present != nil { return .success(nil) }
+    if case .failure = outcome, Provider.Looker.present != nil { return .success(nil) }
     return outcome
   }
 

@@ -20,7 +20,7 @@ struct Demand: Sendable {
   /// The warm-up that this is a part of, if it is one of a warm-up.
   var warmUp: WarmUp?
   /// The watcher whose look this is a part of; nil for any other lookup. A look makes nothing that is asynchronous.
-  var watcher: Provider.Look?
+  var watcher: Provider.Looker?
 
   /// Performs the lookup, and waits as long as necessary.
   ///
@@ -106,7 +106,7 @@ struct Demand: Sendable {
               present = try exact(instance, entry)
             }
             if provider != nil || present != nil { return }
-          case .undecided: break
+          case .dead, .lookAgain, .notBegun: break
           }
           answer = context.locate(request, mustMake: given != nil, for: nil, into: memory)
         }

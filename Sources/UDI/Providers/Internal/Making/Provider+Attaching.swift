@@ -11,7 +11,7 @@ extension Provider {
     let isNew = Tree.change { attachment.attach(providedBy: self, object, to: context, isOwned: isOwned, &$0) }
     guard isNew else { return nil }
     member.didAttachContext()
-    return Node.hasNeeds(object) ? attachment : nil
+    return Node.hasRequired(object) ? attachment : nil
   }
 
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it

@@ -61,12 +61,12 @@ final class Resolution: ThreadState {
 
   /// The watcher whose look this thread performs, also while that makes something that is made only once; nil if it
   /// performs none. Used only by this thread.
-  @exclusivity(unchecked) private(set) var watcher: Unretained<Provider.Look>?
+  @exclusivity(unchecked) private(set) var watcher: Unretained<Provider.Looker>?
   /// How many frames there were when the look began; -1 if it is a lookup on behalf of a factory.
   @exclusivity(unchecked) private var framesBeforeLook = 0
 
   /// The watcher whose needs are the lookups on this thread, because a factory makes them in a look; nil if none does.
-  var watcherOfNeeds: Unretained<Provider.Look>? {
+  var watcherOfNeeds: Unretained<Provider.Looker>? {
     unsafe frames.count > framesBeforeLook && !isTelling ? watcher : nil
   }
 
@@ -74,8 +74,7 @@ final class Resolution: ThreadState {
   ///
   /// - Parameter isForFactory: Whether the body looks something up on behalf of a factory.
   @inline(__always)
-  func looking<Result>(for watcher: Provider.Look?, isForFactory: Bool, _ body: () throws -> Result) rethrows -> Result
-  {
+  func looking<Made>(for watcher: Provider.Looker?, isForFactory: Bool, _ body: () throws -> Made) rethrows -> Made {
     let outer = unsafe (self.watcher, framesBeforeLook, isLooking)
     unsafe (self.watcher, framesBeforeLook) = (watcher.map { Unretained($0) }, isForFactory ? -1 : frames.count)
     unsafe isLooking = watcher != nil
@@ -240,7 +239,7 @@ final class Resolution: ThreadState {
       unsafe looking(for: completion.isOfLook ? watcher?.object : nil, isForFactory: true) {
         // The object might have been detached meanwhile.
         if let needs = completion.needs, needs.context != nil {
-          Node.meetNeeds(of: completion.instance.object, needs, at: completion.provider.site)
+          Node.fillRequired(completion.instance.object, needs, at: completion.provider.site)
         }
         if completion.completes { completion.provider.complete(completion.instance, for: completion.context) }
         let isCancelled = unsafe obtaining?.demand.warmUp != nil && Task.isCancelled
@@ -278,6 +277,8 @@ final class Resolution: ThreadState {
   }
 
   // MARK: - Each thread's resolution
+
+  // Both casts are safe, because `ThreadState.make` makes only resolutions.
 
   /// The calling thread's resolution, which lives as long as the thread.
   @inline(__always)
