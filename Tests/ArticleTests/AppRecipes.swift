@@ -294,7 +294,8 @@ enum AppRecipes {
       let reply = try thread.require(Reply.self)
       #expect(reply.members === room.link(Members.self) && reply === thread.link(Reply.self))
       #expect(session.link(Inbox.self) === thread.link(Inbox.self))
-      #expect(session.link(Members.self) == nil && room.link(Reply.self) == nil)
+      #expect(throws: UDILinkError.self) { try session.require(Members.self) }
+      #expect(throws: UDILinkError.self) { try room.require(Reply.self) }
     }
 
     @Test func aServiceFollowsWhatIsReplaced() async throws {
