@@ -140,6 +140,15 @@ import UDIInspector
   }
 
   /// What is above is closed later, and had something, too.
+  @Test func whatAScopeHadThatEndedAtOnceStaysAMiss() async throws {
+    let ended = try await root.withScope(tag: "session") { scope in
+      scope.provide(Plain("own"), as: (any Service).self)
+      return scope
+    }
+    #expect(ended.link((any Service).self) == nil)
+    #expect(root.link((any Service).self) === service)
+  }
+
   @Test func contextsAboveThatHadIt() async throws {
     root.provide("root")
     root.provide(1)
