@@ -1,3 +1,4 @@
+/// Attaching an object, which fills its properties with the wrapper `Required`.
 extension UDIObject {
   /// The context that the object is attached to; nil if there is none, or if the context is gone.
   ///

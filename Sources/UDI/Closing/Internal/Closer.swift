@@ -136,6 +136,7 @@ extension Provider {
     }
   }
 
+  /// Does the same, if the provider has a closer.
   final func closeUnkept(_ instance: Instance, _ path: [String]) async {
     if let close = Tree.change({ _ in closer?.close }) { await self.close(instance, with: close, path) }
   }

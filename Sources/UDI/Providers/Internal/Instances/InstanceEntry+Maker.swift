@@ -1,3 +1,4 @@
+/// The entry of an instance, as its provider makes and finds it.
 extension InstanceEntry {
   convenience init(_ instance: borrowing Instance, _ provider: __shared Provider, isWeak: Bool) {
     self.init(instance, keptBy: provider, isExact: provider.makesExactType, isWeak: isWeak)
