@@ -8,7 +8,7 @@ class ThreadState: ThreadStateMaking {
 
   /// The children of dismantled contexts that this thread has yet to release; nil if it is dismantling none. See
   /// `Node.dismantle`. Used only by this thread.
-  final var orphans: [AnyObject]?
+  @safe @exclusivity(unchecked) final var orphans: [AnyObject]?
 
   /// Whether what this thread does now is part of a look (a lookup for a watcher). If so, entries that it adds to the
   /// tree are marked: see `ChangeKind`. Used only by this thread.

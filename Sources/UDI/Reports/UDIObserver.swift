@@ -58,7 +58,7 @@ public struct UDIObserver: Sendable {
   /// - Parameter event: Makes the event.
   @inline(never)
   static func tell(_ event: () -> UDIEvent) {
-    guard let observer = scoped.current else { return }
+    guard mayExist, let observer = scoped.current else { return }
     ThreadState.here.object.tell(.observer) { observer.body(event()) }
   }
 }

@@ -9,16 +9,16 @@ package final class Closer: @unchecked Sendable {
   typealias Body = ActorOwned<nonisolated(nonsending) @Sendable (Instance) async throws -> Void>
 
   /// What `onClose` was given; nil if nothing.
-  var close: Body?
+  @safe @exclusivity(unchecked) var close: Body?
   /// What `running` was given; nil if nothing.
   var operation: Body?
   /// Whether the operation may end before the context is closed.
   var mayEnd = false
   /// The instances that have to be closed, in the order in which they were made.
-  var unclosed: [Unclosed] = []
+  @safe @exclusivity(unchecked) var unclosed: [Unclosed] = []
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
   /// are not reported as unclosed.
-  var isClosing = false
+  @safe @exclusivity(unchecked) var isClosing = false
   /// Whether a warm-up that was cancelled has left the operations of instances to the next one.
   var hasPutOffOperations = false
   /// The reporter of the task that has called `onClose` or `running` first. A `deinit` that belongs to the main actor
@@ -40,7 +40,9 @@ package final class Closer: @unchecked Sendable {
     _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
   ) -> Body {
     let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
-      if let dependency = instance.value(as: Dependency.self, isExact: false) { try await function(dependency) }
+      // Every instance is of the type that it is registered under. A cast that might fail would need the metadata of
+      // optionals, which are slow to find.
+      try await function(instance.isBox ? instance.anyValue as! Dependency : instance.object as! Dependency)
     }
     return ActorOwned(body, by: function.isolation)
   }

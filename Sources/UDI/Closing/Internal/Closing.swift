@@ -8,24 +8,24 @@ final class Closing: Activity, @unchecked Sendable {
   let index: Int
   let outer: Int?
   /// The indices of the parts directly below.
-  private var inner: [Int] = []
+  @safe @exclusivity(unchecked) private var inner: [Int] = []
   /// The context. It is held until it has ended.
-  fileprivate(set) var context: UDIContext?
+  @safe @exclusivity(unchecked) fileprivate(set) var context: UDIContext?
   /// What was under way when the run began, each with the number of this part among its waiters: earlier runs for
   /// contexts directly below; creations; and operations of `whileAvailable`.
-  var underWay: [(activity: Activity, number: UInt64)] = []
+  @safe @exclusivity(unchecked) var underWay: [(activity: Activity, number: UInt64)] = []
   /// The context's providers, if it might have something to close.
-  var toClose: [Provider] = []
+  @safe @exclusivity(unchecked) var toClose: [Provider] = []
   /// How many of those that wait get the error: callers of `close()`, and a later run for a context above.
-  private(set) var takers = 0
+  @safe @exclusivity(unchecked) private(set) var takers = 0
   /// What they get, once the context has ended.
-  private(set) var failures: [UDIFailure] = []
+  @safe @exclusivity(unchecked) private(set) var failures: [UDIFailure] = []
   /// Whether a closer has been called, here or below.
-  var hasCalledCloser = false
+  @safe @exclusivity(unchecked) var hasCalledCloser = false
   /// How long each activity is still awaited, here and below; nil as long as no limit of this part is over.
   var rest: Limit?
   /// For each limit that a caller gave, a task that waits until it is over.
-  private var timers: [Task<Void, Never>] = []
+  @safe @exclusivity(unchecked) private var timers: [Task<Void, Never>] = []
 
   /// Makes the next part of a run that is being set up, and enters it at the context.
   init(_ run: ClosingRun, _ context: UDIContext, _ node: Node, below outer: Closing?) {
@@ -63,7 +63,7 @@ final class Closing: Activity, @unchecked Sendable {
       if number != nil, isClose || begun != nil { part.takers += 1 }
       return (part, number)
     }
-    if let begun { begun.goOn(here: actor == nil && limit == nil && number != nil) { await begun.start() } }
+    if let begun { begun.goOn(after: 0, here: actor == nil && limit == nil && number != nil) { await begun.start() } }
     // The limit counts even if the caller must not wait.
     if let limit, let part { part.startTimer(limit, leaving: number) }
     guard let part, let number else { return nil }
@@ -116,16 +116,16 @@ final class Closing: Activity, @unchecked Sendable {
   ///
   /// - Parameter rest: How long the run waits from then on.
   func leaveBehind(_ rest: Limit?, leaving number: UInt64? = nil) {
-    let left = Tree.change { _ -> (activity: Activity, number: UInt64)? in
+    let left = Tree.change { _ -> ClosingRun.Awaited? in
       if hasEnded { return nil }
       let isFirst = self.rest == nil
       if isFirst { self.rest = rest }
       run.isLate = true
       // It is the turn of this part, or of one below.
       if run.isPart(run.current, below: self) { return isFirst ? run.awaitedNow : nil }
-      return number.map { (self, $0) }
+      return number.map { (self, $0, nil) }
     }
-    if let (activity, number) = left { run.leave(activity, number) }
+    if let left { run.leave(left) }
   }
 
   /// Ends the context if nothing else is left to do, which the first who waits for that does, or the run. Do not call

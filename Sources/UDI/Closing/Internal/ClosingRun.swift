@@ -18,23 +18,27 @@ final class ClosingRun: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties. `turn.began` is read by the run's task alone.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
-  private(set) var parts: [Closing] = []
+  @safe @exclusivity(unchecked) private(set) var parts: [Closing] = []
   /// The index of the part whose turn it is.
-  private(set) var current = 0
+  @safe @exclusivity(unchecked) private(set) var current = 0
   /// What has failed, in which part, and whether somebody gets it as an error.
-  private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
+  @safe @exclusivity(unchecked) private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
   /// How the contexts end, as the closers see it.
-  private let ending: UDIEnding
+  let ending: UDIEnding
+  /// What is cancelled in step 2. Used by the run's task alone.
+  private var underWayAtStart: [Activity] = []
   /// Whether a limit is over.
   var isLate = false
   /// Whether the run ends all of its contexts now.
-  private(set) var isEnding = false
-  /// What the run waits for now, with the number of the part among its waiters.
-  private(set) var awaitedNow: (activity: Activity, number: UInt64)?
+  @safe @exclusivity(unchecked) private(set) var isEnding = false
+  /// What the run waits for now: an activity, with the number of the part among its waiters; or a call of a closer,
+  /// which the part itself is the activity of.
+  typealias Awaited = (activity: Activity, number: UInt64, call: AsyncCall?)
+  @safe @exclusivity(unchecked) private(set) var awaitedNow: Awaited?
   /// The task in which the run goes on, once that has been noted.
-  private var task: Task<Void, Never>?
+  @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
   /// How many closers have been left behind.
-  private var callsLeft = 0
+  @safe @exclusivity(unchecked) private var callsLeft = 0
   /// Whose turn it is in the current part. Accesses cannot overlap, because they are under the tree lock, or by the
   /// run's task alone. They are not checked, which would be a fortieth of "request-close" in `Benchmarks/instructions`.
   @safe @exclusivity(unchecked) private var turn = Turn()
@@ -52,7 +56,7 @@ final class ClosingRun: @unchecked Sendable {
     var began = Duration.zero
     var errors: [any Error] = []
     /// The closer that the run's task calls now, if it does.
-    var call: Operation?
+    var call: AsyncCall?
   }
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
@@ -70,6 +74,7 @@ final class ClosingRun: @unchecked Sendable {
     current = parts.count - 1
     // Contexts below come first. If they came last, each provider that leaves would update all contexts above it.
     for part in parts.reversed() { part.context?.withNode { mark(part, $0, &garbage) } }
+    underWayAtStart = parts.flatMap { $0.underWay.map(\.activity) }
   }
 
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
@@ -103,8 +108,8 @@ final class ClosingRun: @unchecked Sendable {
 
   // MARK: - Parts. Under the tree lock, unless it says otherwise
 
-  /// The path of the outermost context. Do not read this under the lock.
-  private var path: [String] { Tree.change { _ in parts[0] }.path }
+  /// The path of the outermost context. Read this in the run's task, and not under the lock.
+  private var path: [String] { parts[0].path }
 
   /// Whether a part is the given one, or below it.
   func isPart(_ index: Int, below outer: Closing) -> Bool {
@@ -124,9 +129,10 @@ final class ClosingRun: @unchecked Sendable {
 
   /// Goes on in a task of its own.
   ///
-  /// - Parameter isHere: Whether the task may begin on this thread.
-  func goOn(here isHere: Bool = false, _ body: sending @escaping @isolated(any) () async -> Void) {
-    let number = Tree.change { _ in callsLeft }
+  /// - Parameters:
+  ///   - number: How many closers have been left behind before.
+  ///   - isHere: Whether the task may begin on this thread.
+  func goOn(after number: Int, here isHere: Bool = false, _ body: sending @escaping @isolated(any) () async -> Void) {
     let task = startTask(here: isHere, body)
     let isLeft = Tree.change { _ in
       if callsLeft == number { self.task = task }
@@ -139,46 +145,47 @@ final class ClosingRun: @unchecked Sendable {
   /// and not with everything that can come before it.
   nonisolated(nonsending) func start() async {
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    cancelAll()
+    let (path, underWay) = underWayAtStart.isEmpty ? ([], []) : (path, exchange(&underWayAtStart, with: []))
+    for activity in underWay { activity.cancel(closing: path) }
     await takeParts()
   }
 
-  private func cancelAll() {
-    let underWay = Tree.change { _ in parts.contains { !$0.underWay.isEmpty } ? parts.flatMap(\.underWay) : [] }
-    if underWay.isEmpty { return }
-    let path = path
-    for (activity, _) in underWay { activity.cancel(closing: path) }
-  }
+  /// What the run has to do for a part.
+  private typealias Step = (part: Closing, waits: Bool, closes: Bool)
 
   /// Takes the steps 3 and 4, from the part on whose turn it is.
   nonisolated(nonsending) private func takeParts() async {
-    func next() -> (part: Closing, waits: Bool, closes: Bool)? {
-      (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) }
-    }
-    while let (part, waits, closes) = Tree.change({ _ in next() }) {
+    var next = Tree.change { _ in step }
+    while let (part, waits, closes) = next {
       if waits { await waitForOthers(part) }
       if closes, await !callClosers(part) { return }
-      noteDone(part)
+      next = noteDone(part)
     }
     end()
   }
 
-  /// Notes that everything has been closed in a context, and ends it if somebody waits for that.
-  @inline(never) private func noteDone(_ part: Closing) {
-    let isAwaited = Tree.change { _ in
+  /// What the run has to do next; nil if it ends all of its contexts.
+  private var step: Step? {
+    (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) }
+  }
+
+  /// Notes that everything has been closed in a context, and ends it if somebody waits for that. Returns the next step.
+  @inline(never) private func noteDone(_ part: Closing) -> Step? {
+    let (isAwaited, next) = Tree.change { _ in
       (isEnding, current) = (part.index == 0, max(part.index - 1, 0))
       if part.hasCalledCloser, let outer = part.outer { parts[outer].hasCalledCloser = true }
-      return part.isWanted && !isEnding
+      return (part.isWanted && !isEnding, step)
     }
     if isAwaited { part.end() }
+    return next
   }
 
   /// Takes step 4. The observer is notified before the callers that wait go on.
   @inline(never) private func end() {
-    let (first, path) = (Tree.change { _ in parts[0] }, UDIObserver.mayExist ? path : [])
+    let (first, path) = (parts[0], UDIObserver.mayExist ? path : [])
     let all = first.endAll()
     UDIObserver.tell { .closed(UDIEvent.Closed(nil, path: path, duration: UDIObserver.time - began)) }
-    if !Tree.change({ _ in first.takers > 0 }) { reportUntold() }
+    reportUntold { first.takers == 0 }
     first.wakeAll(all)
     // Whoever was to get the error may have left meanwhile.
     reportUntold()
@@ -187,14 +194,16 @@ final class ClosingRun: @unchecked Sendable {
 
   /// Begins to wait for something.
   ///
-  /// - Parameter number: The number of the part among the waiters of the activity.
+  /// - Parameter activity: Gives what to wait for, and the number of the part among its waiters. Called under the tree
+  ///   lock.
   /// - Returns: What ends the waiting when the time is over; nil as long as no limit is over.
-  private func beginWaiting(_ part: Closing, for activity: Activity, _ number: UInt64) -> Task<Void, Never>? {
-    let rest = Tree.change { _ in
-      awaitedNow = (activity, number)
-      return limit(of: part)
+  private func beginWaiting(_ part: Closing, for activity: () -> Awaited) -> Task<Void, Never>? {
+    let (awaited, rest) = Tree.change { _ in
+      let awaited = activity()
+      awaitedNow = awaited
+      return (awaited, limit(of: part))
     }
-    return rest.map { rest in Task { if await rest.wait() { leave(activity, number) } } }
+    return rest.map { rest in Task { if await rest.wait() { leave(awaited) } } }
   }
 
   /// Waits for something, as long as there is time.
@@ -202,7 +211,7 @@ final class ClosingRun: @unchecked Sendable {
   /// - Returns: Whether the activity has ended.
   @inline(never)
   nonisolated(nonsending) private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
-    let timer = beginWaiting(part, for: activity, number)
+    let timer = beginWaiting(part) { (activity, number, nil) }
     await activity.wait(number)
     timer?.cancel()
     let (hasEnded, last) = Tree.change { _ in (activity.hasEnded, awaitedNow.take()) }
@@ -212,19 +221,20 @@ final class ClosingRun: @unchecked Sendable {
 
   /// Leaves behind what the run waits for, because the time is over. If that is a closer, the run's task is left with
   /// it, and cancelled; another one goes on. Do not call this under a lock.
-  func leave(_ activity: Activity, _ number: UInt64) {
-    activity.leave(number)
-    let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?)? in
-      guard turn.call === activity else { return nil }
+  func leave(_ awaited: Awaited) {
+    awaited.activity.leave(awaited.number)
+    let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?, number: Int)? in
+      guard let call = awaited.call, turn.call === call else { return nil }
+      call.isLeft = true
       (turn.call, awaitedNow) = (nil, nil)
       callsLeft += 1
       turn.errors.append(UDIUntimelyEnd.notInTime)
-      return (parts[current], task)
+      return (parts[current], task, callsLeft)
     }
-    guard let left else { return }
-    left.task?.cancel()
-    goOn { [self] in
-      finish(left.part)
+    guard let (part, task, number) = left else { return }
+    task?.cancel()
+    goOn(after: number) { [self] in
+      _ = finish(part)
       await takeParts()
     }
   }
@@ -270,11 +280,12 @@ final class ClosingRun: @unchecked Sendable {
     Tree.change { _ in failures.append((part.index, failure, isTold)) }
   }
 
-  /// Reports what nobody gets as an error.
-  private func reportUntold() {
+  /// Reports what nobody gets as an error, if a condition holds, which is checked under the tree lock.
+  private func reportUntold(if isWanted: () -> Bool = { true }) {
     let untold = Tree.change { _ in
+      guard isWanted(), !failures.isEmpty else { return failures.prefix(0) }
       defer { for index in failures.indices { failures[index].isTold = true } }
-      return failures
+      return failures[...]
     }
     for (_, failure, isTold) in untold where !isTold { failure.reportWhileClosing() }
   }
@@ -284,12 +295,8 @@ final class ClosingRun: @unchecked Sendable {
   /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
   nonisolated(nonsending) private func callClosers(_ part: Closing) async -> Bool {
-    while let provider = Tree.change({ next(of: part, &$0) }) { if await !close(provider, part) { return false } }
-    // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
-    _ = Tree.change { _ in
-      turn.order = nil
-      for provider in part.toClose { provider.closer?.isClosing = false }
-      return exchange(&part.toClose, with: [])
+    while let (provider, unclosed, close) = Tree.change({ next(of: part, &$0) }) {
+      if await !self.close(unclosed, of: provider, close, part) { return false }
     }
     return true
   }
@@ -298,42 +305,37 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: False if the closer has been left behind, and another task goes on.
   @inline(never)
-  nonisolated(nonsending) private func close(_ provider: Provider, _ part: Closing) async -> Bool {
-    let (unclosed, close) = Tree.change { _ in
-      (provider.closer?.unclosed.last { $0.instance === turn.instance }, provider.closer?.close)
-    }
-    if let operation = unclosed?.operation {
+  nonisolated(nonsending) private func close(
+    _ unclosed: Unclosed, of provider: Provider, _ close: Closer.Body?, _ part: Closing
+  ) async -> Bool {
+    if let operation = unclosed.operation {
       operation.cancel(closing: path)
       if let error = await error(of: operation, part) { Tree.change { _ in turn.errors.append(error) } }
     }
-    if let close, let instance = unclosed?.instance {
-      // A closer that does not end holds this, and the run, but no context.
-      let call = Operation(of: provider, ending)
-      let number = Tree.change { _ in
-        (part.hasCalledCloser, turn.call) = (true, call)
-        call.noteClosing(by: part)
-        return call.closingNumber ?? 0
-      }
-      let timer = beginWaiting(part, for: call, number)
-      let error = await call.perform { try await close.value(instance.value) }
-      timer?.cancel()
-      let isLeft = Tree.change { _ in
-        if turn.call !== call { return true }
-        if let error { turn.errors.append(error) }
-        (turn.call, awaitedNow) = (nil, nil)
-        return false
-      }
-      call.end(throwing: nil)
-      if isLeft { return false }
+    // A closer that does not end holds its call, and the run, but no context. Nobody has asked for the call, so it does
+    // not throw.
+    guard let close, let call = try? AsyncCall(provider, beginning: part) else { return finish(part) }
+    let timer = beginWaiting(part) {
+      (part.hasCalledCloser, turn.call) = (true, call)
+      return (part, 0, call)
     }
-    finish(part)
-    return true
+    let error = await call.run { try await close.value(unclosed.instance.value) }
+    timer?.cancel()
+    return finish(part, call, error)
   }
 
   /// Drops the instance whose turn it was.
-  private func finish(_ part: Closing) {
-    let (provider, failed, done) = Tree.change { garbage -> (Provider?, [any Error], Unclosed?) in
-      guard let provider = turn.order?.last, let closed = turn.instance.take() else { return (nil, [], nil) }
+  ///
+  /// - Parameters:
+  ///   - call: The call of the closer, if it has ended.
+  ///   - error: What the closer has thrown.
+  /// - Returns: False if the closer had been left behind, and another task goes on.
+  private func finish(_ part: Closing, _ call: AsyncCall? = nil, _ error: (any Error)? = nil) -> Bool {
+    let (isLeft, provider, failed, done) = Tree.change { garbage -> (Bool, Provider?, [any Error], Unclosed?) in
+      if turn.call !== call { return (true, nil, [], nil) }
+      if let error { turn.errors.append(error) }
+      (turn.call, awaitedNow) = (nil, nil)
+      guard let provider = turn.order?.last, let closed = turn.instance.take() else { return (false, nil, [], nil) }
       let index = provider.closer?.unclosed.lastIndex { $0.instance === closed }
       let operation = index.flatMap { provider.closer?.unclosed.remove(at: $0) }?.operation
       let object = closed.value.object
@@ -345,37 +347,46 @@ final class ClosingRun: @unchecked Sendable {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         provider.node?.unregister(provider, &garbage)
       }
-      return (provider, exchange(&turn.errors, with: []), (closed, operation))
+      return (false, provider, exchange(&turn.errors, with: []), (closed, operation))
     }
     _ = consume done
-    guard let provider else { return }
+    guard let provider else { return !isLeft }
     for error in failed { note(UDIFailure(provider, path: part.path, error: error), part) }
     UDIObserver.tell {
       .closed(
         UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turn.began, failure: failed.first))
     }
+    return true
   }
 
   // MARK: - The order
 
   /// Goes on to the next instance of a part: the reverse of the order `inOrderOfMaking`. Called under the tree lock.
   ///
-  /// - Returns: Its provider; nil at the end.
-  private func next(of part: Closing, _ garbage: inout Garbage) -> Provider? {
+  /// - Returns: The provider, the instance, and the closer; nil at the end.
+  private func next(of part: Closing, _ garbage: inout Garbage) -> (Provider, Unclosed, Closer.Body?)? {
     if turn.order == nil { turn.order = inOrderOfMaking(part.toClose) }
     while let provider = turn.order?.last {
-      if let next = provider.closer?.unclosed.last?.instance {
-        (turn.instance, turn.began) = (next, UDIObserver.time)
-        guard provider.hasCaches, turn.keepers.isEmpty else { return provider }
-        for cache in provider.caches?.all ?? [] {
-          if let owned = cache.kept?.owned { turn.keepers[UInt64(Unretained(owned).address)] = cache }
+      if let closer = provider.closer, let next = closer.unclosed.last {
+        (turn.instance, turn.began) = (next.instance, UDIObserver.time)
+        if provider.hasCaches, turn.keepers.isEmpty {
+          for cache in provider.caches?.all ?? [] {
+            if let owned = cache.kept?.owned { turn.keepers[UInt64(Unretained(owned).address)] = cache }
+          }
         }
-        return provider
+        return (provider, next, closer.close)
       }
       turn.order?.removeLast()
       for cache in turn.keepers.values { garbage.add(cache) }
       turn.keepers = ObjectTable()
     }
+    // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
+    turn.order = nil
+    for provider in part.toClose {
+      provider.closer?.isClosing = false
+      garbage.add(provider)
+    }
+    part.toClose = []
     return nil
   }
 

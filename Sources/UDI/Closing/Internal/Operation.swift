@@ -1,31 +1,29 @@
-/// Code of the user for whose end a context waits before it is closed, or while it is being closed: the operation of an
-/// instance that runs (`UDIRegistration.running`), one operation of `whileAvailable`, or one call of a closer.
+/// Code of the user for whose end a context waits before it is closed: the operation of an instance that runs
+/// (`UDIRegistration.running`), or one operation of `whileAvailable`.
 final class Operation: Activity, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// The provider whose instance runs or is being closed; nil if there is none, or if the operation has ended.
+  /// The provider whose instance runs; nil if there is none, or if the operation has ended.
   private var provider: Provider?
   /// The key of the first dependency, if this is an operation of `whileAvailable`.
   private let awaitedKey: KeyIdentity?
   /// Whether the operation may end by itself, although its context is not being closed.
   private let mayEnd: Bool
-  /// How the context ends, if this is the call of a closer.
-  let ending: UDIEnding?
-  /// What `start` runs; nil once it has begun, for the call of a closer, and for what `untilClosed` waits for.
+  /// What `start` runs; nil once it has begun, and for what `untilClosed` waits for.
   private var body: (nonisolated(nonsending) @Sendable () async throws -> Void)?
   /// The number among its waiters of what ends its context (`Closing`), which enters as soon as the run of `close()`
   /// begins: the operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
-  /// Whether the operation is to end because its context is being closed. Not true for the call of a closer.
-  override var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil && ending == nil }
+  /// Whether the operation is to end because its context is being closed.
+  override var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil }
   /// What went wrong, until somebody has been told.
   var failure: UDIFailure?
 
   /// Without a provider, makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
   init(
-    of provider: Provider? = nil, while key: KeyIdentity? = nil, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
+    of provider: Provider? = nil, while key: KeyIdentity? = nil, mayEnd: Bool = false,
     body: (nonisolated(nonsending) @Sendable () async throws -> Void)? = nil
-  ) { (self.provider, awaitedKey, self.mayEnd, self.ending, self.body) = (provider, key, mayEnd, ending, body) }
+  ) { (self.provider, awaitedKey, self.mayEnd, self.body) = (provider, key, mayEnd, body) }
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
@@ -45,19 +43,11 @@ final class Operation: Activity, @unchecked Sendable {
 
   /// Runs the body. It is released, and with it the instance, before those that wait for the operation go on.
   func perform(askedBy asker: AsyncCall? = nil) async -> (any Error)? {
-    guard let body = Tree.change({ _ in body.take() }) else { return nil }
-    return await perform(askedBy: asker, body)
-  }
-
-  /// Runs code of the user as a part of the operation: then it is known for what the operation waits.
-  nonisolated(nonsending) func perform(
-    askedBy asker: AsyncCall? = nil, _ body: nonisolated(nonsending) () async throws -> Void
-  ) async -> (any Error)? {
+    let (provider, body) = Tree.change { _ in (self.provider, self.body.take()) }
+    guard let body else { return nil }
     do {
-      let call = try AsyncCall(Tree.change { _ in provider }, beginning: self, askedBy: asker)
-      defer { call.end() }
-      try await AsyncCall.$current.withValue(call) { try await body() }
-      return nil
+      let call = try AsyncCall(provider, beginning: self, askedBy: asker)
+      return await call.run(body)
     } catch { return error }
   }
 
@@ -66,8 +56,8 @@ final class Operation: Activity, @unchecked Sendable {
   func end(throwing error: (any Error)?) {
     let untold = Tree.change { garbage -> UDIFailure? in
       var error = error
-      let isClosing = closedPath != nil || closingNumber != nil
-      if isEndedByClosing, error is CancellationError { error = nil }
+      let isClosing = isEndedByClosing
+      if isClosing, error is CancellationError { error = nil }
       if !isClosing, error == nil, !mayEnd { error = UDIUntimelyEnd.tooEarly }
       let node = provider?.node
       if let provider {

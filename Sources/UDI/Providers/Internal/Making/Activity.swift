@@ -27,7 +27,7 @@ class Activity: @unchecked Sendable {
         switch self {
         case .thread(let thread): thread.read { $0.creations }
         // A call that has ended is part of no activity any more.
-        case .task(let call, _): call?.activity.map { [$0] } ?? []
+        case .task(let call, _): call?.isLeft == false ? call?.activity.map { [$0] } ?? [] : []
         case .activity(let activity): [activity]
         }
       return all.filter { !$0.hasEnded }
@@ -55,7 +55,7 @@ class Activity: @unchecked Sendable {
   /// A waiter and, while it is suspended, the continuation of its task.
   private final class Waiting {
     let waiter: Waiter
-    var continuation: CheckedContinuation<Void, Never>?
+    @safe @exclusivity(unchecked) var continuation: CheckedContinuation<Void, Never>?
 
     init(_ waiter: Waiter) { self.waiter = waiter }
 
@@ -71,7 +71,7 @@ class Activity: @unchecked Sendable {
   /// How many threads and tasks wait.
   private final var wantedBy = 0
   /// What threads wait for; made and entered for the first of them, and left at the end.
-  private final var gate: DispatchGroup?
+  @safe @exclusivity(unchecked) private final var gate: DispatchGroup?
   /// Whether the activity has ended. Stays false for a creation that nothing has waited for. Read this under the tree
   /// lock.
   private(set) final var hasEnded = false

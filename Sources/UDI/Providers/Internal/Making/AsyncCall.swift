@@ -18,6 +18,8 @@ final class AsyncCall: @unchecked Sendable {
   /// The creation, or the operation, that the call is part of; nil if it is part of none.
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
+  /// Whether this is the call of a closer that the closing no longer waits for.
+  var isLeft = false
   /// What the asynchronous factories that this call runs share; nil for a closer.
   let graph: Graph?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
@@ -148,6 +150,15 @@ final class AsyncCall: @unchecked Sendable {
     guard let call = inFactory else { return false }
     Tree.change { _ in call.missed = call.missed ?? error }
     return true
+  }
+
+  /// Runs the code that is called. Then it is known what the activity waits for.
+  ///
+  /// - Returns: The error that the code throws.
+  nonisolated(nonsending) func run(_ body: nonisolated(nonsending) () async throws -> Void) async -> (any Error)? {
+    defer { end() }
+    do { try await Self.$current.withValue(self) { try await body() } } catch { return error }
+    return nil
   }
 
   /// Ends the call.

@@ -84,13 +84,13 @@ package class Provider: Entry, @unchecked Sendable {
   final class Extras {
     /// Nil if there was no failure, or if there has been an instance since.
     var lastFailure: FactoryFailure?
-    var caches: InstanceCaches?
-    var aliases: [Alias] = []
-    var closer: ClosingPart?
+    @safe @exclusivity(unchecked) var caches: InstanceCaches?
+    @safe @exclusivity(unchecked) var aliases: [Alias] = []
+    @safe @exclusivity(unchecked) var closer: ClosingPart?
     var completion: Completion?
     var metadata: (any Sendable)?
     /// The ids of the providers with whose help instances were made (`noteHelp`).
-    var helpers: [UInt] = []
+    @safe @exclusivity(unchecked) var helpers: [UInt] = []
     /// How long the factory took when it last made an instance while recording was on.
     var lastDuration: Duration?
     var scopeKey: ScopeKey?
