@@ -32,9 +32,9 @@ public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
     try await withContext(present, onMisuse: nil) { context in
       try await TreeAttachment.attaching(context, to: test, testCase) {
         // What the block prepares, the test may replace.
-        context.isBeingSetUp = true
+        context.noteSetUp(isRunning: true)
         try await setUp(context)
-        context.isBeingSetUp = false
+        context.noteSetUp(isRunning: false)
         try await function()
       }
     }

@@ -84,8 +84,7 @@ extension UDIContext {
   /// errors of closing. This method throws ``UDIUntimelyEnd/scopeClosed`` if an `onClose` closure has been called,
   /// because the closure has not seen ``UDIEnding/returned``.
   ///
-  /// If this context is closed or is being closed, the operation gets a closed scope that has no parent. Lookups from
-  /// there find the dependencies that this context and those above it still have.
+  /// If this context is closed or is being closed, the operation does not run.
   ///
   /// - Parameters:
   ///   - tag: The tag of the scope. If another child already has this tag, a number is appended.
@@ -93,7 +92,8 @@ extension UDIContext {
   ///   - search: The direction of lookups from the scope; by default this context's.
   ///   - operation: The operation to run; it stays on the caller's actor.
   /// - Returns: The result of `operation`.
-  /// - Throws: The error that `operation` throws; or ``UDICloseError``, or ``UDIUntimelyEnd/scopeClosed``.
+  /// - Throws: The error that `operation` throws; ``UDITreeError/closed(_:child:parent:)`` if this context is closed or
+  ///   is being closed; or ``UDICloseError``, or ``UDIUntimelyEnd/scopeClosed``.
   @_alwaysEmitIntoClient
   nonisolated(nonsending) public func withScope<Result, Failure: Error>(
     tag: String, kind: String? = nil, search: UDISearch? = nil,
@@ -101,7 +101,7 @@ extension UDIContext {
   ) async throws -> Result {
     // The operation's error has a type, because the compiler (Swift 6.3) crashes when it converts a closure that throws
     // a typed error into one that throws any.
-    let scope = makeNumberedScope(tag: tag, kind, search, "withScope")
+    let scope = try makeScope(tag: tag, kind: kind, search: search)
     let result: Result
     do { result = try await operation(scope) } catch {
       await scope.endScope(after: error)
@@ -116,6 +116,10 @@ extension UDIContext {
   /// In an asynchronous function, the compiler takes the asynchronous form, even if the operation awaits nothing. There
   /// is one exception: code at the top level of a program, outside any function, gets this form if its operation awaits
   /// nothing.
+  ///
+  /// This form throws no errors of its own. If this context is closed or is being closed, that is reported, and the
+  /// operation gets a closed scope that has no parent. Lookups from there find the dependencies that this context and
+  /// those above it still have.
   ///
   /// This form cannot wait until the scope has been closed. If the scope has made instances that were registered with
   /// `onClose`, they are reported as ``UDIMisuse/Kind/unclosed`` when they are released. Use the asynchronous form for
@@ -150,7 +154,7 @@ extension UDIContext {
   /// scope can be added, and makes a scope without a parent instead. That scope is already closed, so that nothing can
   /// be registered or found in it. Lookups from there go on at this context or, if it is closed, where its own lookups
   /// go on.
-  @inline(never) @usableFromInline
+  @inline(never)
   func makeNumberedScope(tag: String, _ kind: String?, _ search: UDISearch?, _ verb: String) -> UDIContext {
     if let scope = try? makeScope(tag: tag, kind: kind, search: search) { return scope }
     let scope = UDIContext(tag: tag, search: search ?? self.search)

@@ -58,10 +58,8 @@ private func reportSecondCopy() {
   if _typeByName("3UDI10UDIContextC") == UDIContext.self { return }
   // A reporter may use `AppContext`, which is being made now.
   Task {
-    let message = """
-      This process has more than one copy of UDI, for example one in the program and one in a plug-in. Each has an \
-      `AppContext` of its own, and sees nothing of the others. Link all of them with `UDIDynamic` in place of `UDI`.
-      """
+    let message =
+      "This process has more than one copy of UDI. They share nothing: link all with `UDIDynamic` in place of `UDI`."
     UDIReporter.current.report(UDIMisuse(kind: .secondCopy, message: message, fileID: "", line: 0))
   }
 }

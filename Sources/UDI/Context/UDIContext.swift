@@ -33,16 +33,13 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
   public init(tag: String, search: UDISearch = .lineage, setUp: ((UDIContext) throws -> Void)? = nil) rethrows {
     node = Node(tag: tag, search: search)
     if AuditNotice.isOn { change { _, garbage in AuditNotice.note(self, isNew: true, in: self, &garbage) } }
-    if setUp != nil { isBeingSetUp = true }
-    defer { if setUp != nil { isBeingSetUp = false } }
+    if setUp != nil { noteSetUp(isRunning: true) }
+    defer { if setUp != nil { noteSetUp(isRunning: false) } }
     try setUp?(self)
   }
 
-  /// Whether a set-up block is running. Its registrations may be replaced without a report.
-  package var isBeingSetUp: Bool {
-    get { change { node, _ in node.treeLocked.isBeingSetUp } }
-    set { change { node, _ in node.treeLocked.isBeingSetUp = newValue } }
-  }
+  /// Notes whether a set-up block is running. Its registrations may be replaced without a report.
+  package func noteSetUp(isRunning: Bool) { change { node, _ in node.treeLocked.isBeingSetUp = isRunning } }
 
   /// Makes a context without notifying the leak audits of it.
   init(unaudited tag: String) { node = Node(tag: tag, search: .lineage) }

@@ -126,7 +126,7 @@ final class PropertyLink {
 
   private func describe(_ error: any Error, _ owner: AnyObject) -> String {
     guard var missing = error as? UDILinkError else {
-      return "\(Swift.type(of: owner)) needs \(request.keyText), whose factory threw: \(error)"
+      return "\(Swift.type(of: owner)) needs \(request.key.description), whose factory threw: \(error)"
     }
     if missing.chain.count > 1, !missing.chain[0].isProvider { missing.chain[0].property = name(in: owner) }
     return "\(missing)"

@@ -109,9 +109,16 @@ public struct UDIRules<Target>: Sendable {
     isolation: (any Actor)? = #isolation,
     @_inheritActorContext _ block: @escaping @Sendable @isolated(any) (Target, UDIContext) -> Void
   ) -> UDIRules {
-    let actor = Isolation.ofRule(block.isolation, in: isolation).actor
-    let apply = ActorOwned(IsolatedFunction(function: block).isolationErased, by: actor)
-    return add(isOnMainActor: actor != nil) {
+    let owner = Isolation.of(block.isolation, in: isolation, at: UDICallSite("", 0))
+    if owner.actor != nil, !owner.isMainActor {
+      fatalError(
+        """
+        the block given to `inject` belongs to \(owner.name), but an object is filled without waiting for an actor. \
+        Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
+        """)
+    }
+    let apply = ActorOwned(IsolatedFunction(function: block).isolationErased, by: owner.actor)
+    return add(isOnMainActor: owner.isMainActor) {
       try? apply.value($0, $1)
       return true
     }

@@ -78,13 +78,9 @@ extension UDIKey: Sendable where Dependency: Sendable {}
 /// - Parameter place: Where the call is, if that is known, followed by a colon and a space.
 @usableFromInline @inline(__always)
 func checkStaticType(_ type: Any.Type, _ expected: Any.Type, at place: @autoclosure () -> String = "") {
-  if type != expected { refuse(type, expected, at: place()) }
+  if type != expected { refuse(type, at: place()) }
 }
 
-private func refuse(_ type: Any.Type, _ expected: Any.Type, at place: String) -> Never {
-  fatalError(
-    """
-    \(place)a variable of the type `\(describeType(expected)).Type` was given, and contains \(describeType(type)): \
-    write the type itself, `\(type).self`
-    """)
+private func refuse(_ type: Any.Type, at place: String) -> Never {
+  fatalError("\(place)a variable was given that contains \(describeType(type)): write the type itself, `\(type).self`")
 }

@@ -61,10 +61,6 @@ extension UDIAttachment {
 
   /// Stops the program. This is called with and without the tree lock, so it must not take a lock or run user code.
   private func refuseSharing() -> Never {
-    fatalError(
-      """
-      two objects share one UDIAttachment, so each would link and bind for the other. Let each object store its own: \
-      `let _attachedContext = UDIAttachment()`
-      """)
+    fatalError("two objects share one UDIAttachment. Let each store its own: `let _attachedContext = UDIAttachment()`")
   }
 }

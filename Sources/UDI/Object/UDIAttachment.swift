@@ -123,7 +123,7 @@ public final class UDIAttachment: UDIFinder, Sendable {
     // `Benchmarks/instructions`).
     if let context = state.context { return context }
     let verb = verb ?? (isRequired == true ? "require" : "link")
-    if let context = effectiveContext(verb, owner, request.keyText, at: request.site) { return context }
+    if let context = effectiveContext(verb, owner, request.key.description, at: request.site) { return context }
     if UDIObserver.mayExist, let isRequired { request.tellMiss(from: [], isRequired: isRequired) }
     if isRequired != true { return nil }
     throw UDIOrigin.object(self, owner).seen(UDILinkError(explanationOfAbsence(request)), at: request.site)
@@ -150,10 +150,7 @@ public final class UDIAttachment: UDIFinder, Sendable {
     if isGone || UDIReporter.current.reportsUnattachedUse {
       let problem =
         isGone
-        ? """
-        the context that it is attached to is gone: an object does not keep alive the context that owns it, or any \
-        context above that one. Keep the context as long as you use the objects that it owns.
-        """
+        ? "the context that it is attached to is gone. Keep a context as long as you use the objects that it owns."
         : "is attached to no context, so AppContext served it. Attach it first: `attached(to:)`."
       let message = spelled("The \(Swift.type(of: owner)) used \(verb) for \(what()), but \(problem)")
       UDIReporter.current.report(isGone ? .contextGone : .unattached, message, at: site)

@@ -158,11 +158,8 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
     left.kind === right.kind || left.kind.isBuiltIn == right.kind.isBuiltIn && left.name == right.name
   }
 
-  /// Hashes the name, and whether the lifetime is built in.
-  public func hash(into hasher: inout Hasher) {
-    hasher.combine(kind.isBuiltIn)
-    hasher.combine(name)
-  }
+  /// Hashes the name.
+  public func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
   /// The name.
   public var description: String { name }
@@ -221,15 +218,10 @@ public protocol UDIStorage: AnyObject, Sendable {
 /// An instance for a ``UDIStorage`` to keep. As long as this value exists, it keeps the instance alive.
 public struct UDIMade: Sendable {
   /// A storage may release it on any thread; an instance that is not `Sendable` is then released on the main actor.
-  private let owned: OwnedInstance
+  let owned: OwnedInstance
   /// Identifies the provider and the arguments that the instance was made for, and the period between two resets in
   /// which it was made: see `CustomStorage`.
   let generation: UInt
-
-  init(instance: Instance, _ reach: UDIReach, generation: UInt) {
-    owned = OwnedInstance(instance, reach)
-    self.generation = generation
-  }
 
   var instance: Instance { owned.value }
   /// The instance, for leak traces.

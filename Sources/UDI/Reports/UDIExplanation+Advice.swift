@@ -23,11 +23,7 @@ extension UDIExplanation {
     case .cameLater: "Register it before it is looked up, or await `linkWhenAvailable`."
     case .dead:
       "Hold it for as long as it is needed, because a context does not. Or have the context own it: `provide` it."
-    case .replaced:
-      """
-      What took its place is gone, too. A context has one binding for each type and name: bind one of the two under a \
-      name, or the first one again.
-      """
+    case .replaced: "What took its place is gone, too. Bind one of the two under a name, or bind the first one again."
     case .withdrawn(let place) where place.finding.endFileID == nil:
       "What an object binds elsewhere ends with the context that the object is attached to. Attach it to a lasting one."
     case .withdrawn: "`bind` moves an instance. To have it in both contexts, name both: `multiBind(_:as:in:)`."
@@ -105,15 +101,8 @@ extension UDIExplanation {
     case .contextClosed:
       "Link it before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
     case .noScope where isInFactory:
-      """
-      What a context owns is not made of what a scope owns, which may end before it. Register what needs \(key) as \
-      `.scope`, too, or as `.unique` or `.graph`.
-      """
-    case .noScope:
-      """
-      Make a scope with `makeScope` or `withScope`, whose tag is the kind unless you name a `kind`, and link from \
-      there or from a context below it.
-      """
+      "What is made of a scope's things must not outlive it: register it as `.scope`, too, or as `.unique` or `.graph`."
+    case .noScope: "Link it from inside a scope. `makeScope` and `withScope` make one; its kind is its tag, or `kind`."
     case .scopeIsAbove: "Register it as `.context`; or register it in the scope, or above the scope."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."
     }

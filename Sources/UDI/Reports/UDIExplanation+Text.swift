@@ -35,10 +35,7 @@ extension UDIExplanation: CustomStringConvertible {
       "\(key) is there, in \(place.context): \(place.finding.listed(for: key)).\(describeEquallyNear)"
     case .cameLater(let place): "\(key) was not there when it was looked up. It is now: \(place.registered)."
     case .dead(let place):
-      """
-      \(key) has died: the \(place.finding.object) bound in \(place.context) at \(place.finding.site)\
-      \(place.finding.attachment) is gone, because nothing held it.
-      """
+      "\(key) has died: the \(place.finding.object) bound in \(place.bound) is gone, because nothing held it."
     case .replaced(let place), .withdrawn(let place):
       "\(key) is no longer in \(place.context): \(place.finding.listed(for: key))."
     case .otherNames(let names): "No \(type) \(spell(name)) is registered \(range), only one \(spell(names))."
@@ -56,11 +53,7 @@ extension UDIExplanation: CustomStringConvertible {
     case .unattached(let className):
       "The \(className) that asks is attached to nothing, so the lookup began at AppContext, which has no \(key)."
     case .notRegistered: "No \(key) is registered in this tree\(doubt == nil ? "" : " now")."
-    case .contextRemoved:
-      """
-      No \(key) is registered \(range), and there is nothing above: \(quoted([fullPath.first ?? ""])) was removed \
-      from its parent, or its parent is gone.
-      """
+    case .contextRemoved: "No \(key) is registered \(range), and \(quoted([fullPath.first ?? ""])) has lost its parent."
     case .otherArguments(let wanted, let given):
       "The provider of \(key) wants \(describeArguments(wanted)) and got \(describeArguments(given))."
     case .argumentsNotHashable(let types):
@@ -79,10 +72,7 @@ extension UDIExplanation: CustomStringConvertible {
       """
     case .factoryReturnedNil: "The factory of \(key) returned nil."
     case .failed(let place, let message):
-      """
-      \(key) is \(place.registered), but its factory \
-      \(place.finding.failure?.phrase ?? spelled("failed: \(oneLine(message))"))
-      """
+      "\(key) is \(place.registered), but its factory \(place.finding.failure?.phrase ?? "failed: \(oneLine(message))")"
     case .cycle(let path): "\(path.joined(separator: " → ")): each of these is needed to make the one before."
     case .tooDeep(let depth, let size):
       "\(key) is too deep, inside \(depth) others\(size.map { spelled(", for a stack of \($0 >> 10) KiB") } ?? "")."
@@ -99,10 +89,7 @@ extension UDIExplanation: CustomStringConvertible {
       \(isInFactory ? ", the context of the factory that asks" : "").
       """
     case .scopeIsAbove(let path):
-      """
-      \(key) is made once in each scope, but the scope around, \(quoted(path)), is above the context in which it is \
-      registered. Its instances would outlive that context.
-      """
+      "\(key) is registered below the scope around, \(quoted(path)), whose instances would outlive that registration."
     case .contextGone: "The context from which \(key) was to be looked up is gone."
     }
   }
@@ -165,5 +152,6 @@ extension UDIExplanation: CustomStringConvertible {
 
 extension UDIExplanation.Place {
   fileprivate var context: String { quoted(fullPath) }
+  fileprivate var bound: String { spelled("\(context) at \(finding.site)\(finding.attachment)") }
   fileprivate var registered: String { spelled("registered in \(context), at \(finding.site)") }
 }

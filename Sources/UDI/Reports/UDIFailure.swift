@@ -16,8 +16,6 @@ public struct UDIFailure: Error, Sendable, CustomStringConvertible {
   package internal(set) var fileID: String?
   /// The line of that call, counted from 1.
   package internal(set) var line: Int?
-  /// How many failures came before this one, if it is one of a warm-up.
-  var number = 0
 
   /// The dependency, the context and the error.
   public var description: String {
@@ -42,12 +40,10 @@ public struct UDIFailure: Error, Sendable, CustomStringConvertible {
     for (first, cause) in causes.enumerated() where causes.firstIndex(of: cause) == first {
       let same = causes.indices.filter { causes[$0] == cause }
       number += 1
-      // What failed first comes first: it is what the others need.
-      let index = same.reduce(first) { failures[$1].number < failures[$0].number ? $1 : $0 }
       // All lines of a description are indented like its first one.
-      let description = failures[index].description.split(separator: "\n", omittingEmptySubsequences: false)
+      let description = failures[first].description.split(separator: "\n", omittingEmptySubsequences: false)
       lines.append("  " + description.prefix(number <= 10 ? .max : 1).joined(separator: "\n  "))
-      let others = same.filter { $0 != index }.map { dependencies[$0] }
+      let others = same.dropFirst().map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }
     return lines.joined(separator: "\n")

@@ -28,7 +28,7 @@ public struct UDIMisuse: Sendable, Hashable, CustomStringConvertible {
     /// report. The file and the line are those of the new registration.
     case registeredTwice
     /// An attempt was made to register, bind or set up something in a context that is closed or is being closed. The
-    /// attempt was ignored; `withScope` and `contextScope` continue with a closed scope.
+    /// attempt was ignored; `contextScope` and the synchronous `withScope` continue with a closed scope.
     case contextClosed
     /// An instance that was registered or provided with `onClose` or `running` was released without having been closed.
     /// This happens because of a reset, because its registration was replaced or taken back, or because its context is

@@ -16,22 +16,11 @@ public enum UDITreeError: Error, Equatable, Sendable, CustomStringConvertible {
   private var message: Message {
     switch self {
     case .duplicateTag(let tag, let parent):
-      """
-      The context "\(oneLine(tag))" was not added to \(quoted(parent)), which already has a child with this tag. \
-      Remove that child first, or give the new one another tag.
-      """
-    case .cycle(let child, let parent) where child == parent:
-      "The context \(quoted(child)) was not added to \(quoted(parent)): a context cannot be its own child."
+      "\(quoted(parent)) already has a child with the tag \(quoted([tag])). Remove that first, or use another tag."
     case .cycle(let child, let parent):
-      """
-      The context \(quoted(child)) was not added to \(quoted(parent)), which is below it: that would be a cycle. \
-      Move \(quoted(parent)) elsewhere first.
-      """
+      "The context \(quoted(child)) was not added to \(quoted(parent)): a context cannot be below itself."
     case .closed(let closed, let child, let parent):
-      """
-      The context \(quoted(child)) was not added to \(quoted(parent)): \(quoted(closed)) is closed, or is being \
-      closed. Add it before `close()` is called, or to another context.
-      """
+      "\(quoted(child)) was not added to \(quoted(parent)): the context \(quoted(closed)) is closed, or being closed."
     }
   }
 }

@@ -76,9 +76,9 @@
       // A closed scope is not kept, so that the view gets a scope of its own if it moves to a context that is open.
       if made.isEnding { return made }
       child = made
-      made.isBeingSetUp = true
+      made.noteSetUp(isRunning: true)
       scope.setUp(made)
-      made.isBeingSetUp = false
+      made.noteSetUp(isRunning: false)
       return made
     }
   }

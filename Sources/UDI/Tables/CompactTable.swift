@@ -10,11 +10,6 @@ protocol CompactTableElement {
 /// A set of objects that are not retained. It is compiled once, whatever the class of the objects.
 typealias ObjectSet = CompactTable<Unretained<AnyObject>>
 
-extension ObjectSet {
-  @inline(never)
-  func contains(_ object: AnyObject) -> Bool { find(Unretained(object)) != nil }
-}
-
 /// A hash table in a single allocation, for programs with many small tables. An empty table is only a pointer. A table
 /// with room for up to eight elements is dense: an array that is searched from front to back. A larger one is hashed:
 /// it uses open addressing with linear probing.
@@ -202,10 +197,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
   /// Puts an element into its bucket. There must be room for it.
   private mutating func place(_ element: consuming Element) {
     let base = unsafe base.unsafelyUnwrapped
-    let header = unsafe Self.header(base)
-    let elements = unsafe Self.elements(base, Int(Self.header(base).pointee.capacity))
-    let capacity = unsafe Int(header.pointee.capacity)
-    var index = unsafe Int(header.pointee.count)
+    let capacity = capacity
+    var index = count
     if capacity > Self.denseLimit {
       let tags = unsafe Self.tags(base)
       let hash = Element.hash(element.key)
@@ -213,8 +206,8 @@ struct CompactTable<Element: CompactTableElement>: ~Copyable {
       while unsafe tags[index] != 0 { index = (index + 1) & (capacity - 1) }
       unsafe tags[index] = Self.tag(hash)
     }
-    unsafe header.pointee.count += 1
-    unsafe (elements + index).initialize(to: element)
+    unsafe Self.header(base).pointee.count += 1
+    unsafe (Self.elements(base, capacity) + index).initialize(to: element)
   }
 
   /// Moves all elements to new memory with room for `capacity` elements. If this is 0, the table must be empty, and its

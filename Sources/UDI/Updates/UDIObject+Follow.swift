@@ -99,7 +99,7 @@ extension UDIObject {
   /// A consumer for the object, and its watcher.
   fileprivate func consumer(_ request: LookupRequest) -> (Consumer, Watcher) {
     let stamp = _attachedContext.stamp
-    let context = _attachedContext.effectiveContext("follow", self, request.keyText, at: request.site)
+    let context = _attachedContext.effectiveContext("follow", self, request.key.description, at: request.site)
     let consumer = Consumer(context, request, goesOnAbove: true)
     _attachedContext.add(consumer.watcher, since: stamp)
     return (consumer, consumer.watcher)

@@ -228,12 +228,8 @@ extension UDIContext {
     lookingUpParametersOf make: @escaping @Sendable @isolated(any) (First, repeat each More) async throws -> Dependency
   ) -> UDIRegistration<Dependency> {
     guard make.isolation === MainActor.shared else {
-      fatalError(
-        """
-        \(request.site.fileID):\(request.site.line): the asynchronous initialiser or function given here takes or \
-        makes something that is not Sendable and so stays on the main actor, but it does not run there. Write \
-        `@MainActor` before it.
-        """)
+      let site = request.site
+      fatalError("\(site.fileID):\(site.line): this takes or makes what is not Sendable. Write `@MainActor` before it.")
     }
     let (make, types) = (MainActorFunction(make), ArgumentPack<First, repeat each More>.types)
     return register(

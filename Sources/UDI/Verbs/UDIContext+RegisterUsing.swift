@@ -96,13 +96,7 @@ extension UDIContext {
   // form's message would hide errors in the closures of other forms, and in what is called on their result.
 
   /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
-  @available(
-    *, unavailable,
-    message: """
-      `using:` takes what has parameters to look up and makes the type: without parameters, there is nothing to look \
-      up, so write `{ Thing() }`; and `onClose` is called on what `register` returns
-      """
-  )
+  @available(*, unavailable, message: "`using:` takes what has parameters and makes the type; `onClose` comes after it")
   @_disfavoredOverload @discardableResult
   public func register<Made, each Parameter>(
     _ type: Any.Type = Any.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil, replaces: Bool? = nil,

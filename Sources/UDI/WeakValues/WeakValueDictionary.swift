@@ -109,9 +109,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   public mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     guard let form = StoredForm.of(value, as: Value.self) else {
       // The message of a precondition would be missing in release builds, and `-Ounchecked` builds would not stop.
-      fatalError(
-        "A WeakValueDictionary holds class instances; \(type(of: value as Any)) is a value type, and values cannot be "
-          + "held weakly.")
+      fatalError("A WeakValueDictionary holds class instances; \(type(of: value as Any)) is a value type.")
     }
     let replaced = update(WeakEntry(form), forKey: key)
     withExtendedLifetime(value) {}

@@ -35,14 +35,25 @@ package final class Closer: @unchecked Sendable {
     return other
   }
 
+  /// The instance as a closure takes it.
+  ///
+  /// - Throws: An error if the closure is for an alias, and the instance does not have its type.
+  private static func dependency<Dependency>(_ instance: Instance) throws -> Dependency {
+    // Usually, this needs no metadata of the optional, which are slow to find.
+    if !instance.isBox, case let dependency as Dependency = instance.object { return dependency }
+    guard let dependency = instance.value(as: Dependency.self, isExact: false) else {
+      let cause = UDIExplanation.Cause.notConvertible(from: TypeIdentity.of(type(of: instance.anyValue)).text)
+      throw UDILinkError(UDIExplanation(Dependency.self, named: nil, search: .local, cause: cause))
+    }
+    return dependency
+  }
+
   /// Erases the type of a closure for a `Sendable` dependency.
   static func body<Dependency: Sendable>(
     _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
   ) -> Body {
     let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
-      // Every instance is of the type that it is registered under. A cast that might fail would need the metadata of
-      // optionals, which are slow to find.
-      try await function(instance.isBox ? instance.anyValue as! Dependency : instance.object as! Dependency)
+      try await function(dependency(instance))
     }
     return ActorOwned(body, by: function.isolation)
   }
@@ -57,8 +68,7 @@ package final class Closer: @unchecked Sendable {
     _ = Isolation.onMainActor(function.isolation, at: site)
     let plain = MainActorFunction(function)
     let body = { @MainActor @Sendable (instance: Instance) async throws in
-      guard let dependency = instance.value(as: Dependency.self, isExact: false) else { return }
-      try await plain.call(dependency, ())
+      try await plain.call(dependency(instance), ())
     }
     return ActorOwned(body, by: MainActor.shared)
   }

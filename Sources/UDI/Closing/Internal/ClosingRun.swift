@@ -15,7 +15,7 @@
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class ClosingRun: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties. `turn.began` is read by the run's task alone.
+  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
   @safe @exclusivity(unchecked) private(set) var parts: [Closing] = []
@@ -39,9 +39,6 @@ final class ClosingRun: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var task: Task<Void, Never>?
   /// How many closers have been left behind.
   @safe @exclusivity(unchecked) private var callsLeft = 0
-  /// Whose turn it is in the current part. Accesses cannot overlap, because they are under the tree lock, or by the
-  /// run's task alone. They are not checked, which would be a fortieth of "request-close" in `Benchmarks/instructions`.
-  @safe @exclusivity(unchecked) private var turn = Turn()
   private let began = UDIObserver.time
 
   /// Whose turn it is to be closed.
@@ -58,6 +55,20 @@ final class ClosingRun: @unchecked Sendable {
     /// The closer that the run's task calls now, if it does.
     var call: AsyncCall?
   }
+
+  // MARK: - Whose turn it is to be closed
+
+  /// The providers of the current part that may have something to close, the next one last; nil before the first closer.
+  @safe @exclusivity(unchecked) private var order: [Provider]?
+  /// The caches of the provider whose turn it is, by the addresses of the instances that they keep.
+  @safe @exclusivity(unchecked) private var keepers = ObjectTable<InstanceCache>()
+  /// The instance whose turn it is.
+  @safe @exclusivity(unchecked) private var instance: OwnedInstance?
+  /// When its turn began, and what has gone wrong with it since.
+  @safe @exclusivity(unchecked) private var turnBegan = Duration.zero
+  @safe @exclusivity(unchecked) private var errors: [any Error] = []
+  /// The closer that the run's task calls now, if it does.
+  @safe @exclusivity(unchecked) private var call: AsyncCall?
 
   /// Marks a context, and all contexts below it, as being closed (step 1). Call this under the tree lock.
   init(_ context: UDIContext, _ first: Node, _ ending: UDIEnding, _ garbage: inout Garbage) {
@@ -224,11 +235,11 @@ final class ClosingRun: @unchecked Sendable {
   func leave(_ awaited: Awaited) {
     awaited.activity.leave(awaited.number)
     let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?, number: Int)? in
-      guard let call = awaited.call, turn.call === call else { return nil }
+      guard let call = awaited.call, self.call === call else { return nil }
       call.isLeft = true
-      (turn.call, awaitedNow) = (nil, nil)
+      (self.call, awaitedNow) = (nil, nil)
       callsLeft += 1
-      turn.errors.append(UDIUntimelyEnd.notInTime)
+      errors.append(UDIUntimelyEnd.notInTime)
       return (parts[current], task, callsLeft)
     }
     guard let (part, task, number) = left else { return }
@@ -310,13 +321,13 @@ final class ClosingRun: @unchecked Sendable {
   ) async -> Bool {
     if let operation = unclosed.operation {
       operation.cancel(closing: path)
-      if let error = await error(of: operation, part) { Tree.change { _ in turn.errors.append(error) } }
+      if let error = await error(of: operation, part) { Tree.change { _ in errors.append(error) } }
     }
     // A closer that does not end holds its call, and the run, but no context. Nobody has asked for the call, so it does
     // not throw.
     guard let close, let call = try? AsyncCall(provider, beginning: part) else { return finish(part) }
     let timer = beginWaiting(part) {
-      (part.hasCalledCloser, turn.call) = (true, call)
+      (part.hasCalledCloser, self.call) = (true, call)
       return (part, 0, call)
     }
     let error = await call.run { try await close.value(unclosed.instance.value) }
@@ -332,29 +343,29 @@ final class ClosingRun: @unchecked Sendable {
   /// - Returns: False if the closer had been left behind, and another task goes on.
   private func finish(_ part: Closing, _ call: AsyncCall? = nil, _ error: (any Error)? = nil) -> Bool {
     let (isLeft, provider, failed, done) = Tree.change { garbage -> (Bool, Provider?, [any Error], Unclosed?) in
-      if turn.call !== call { return (true, nil, [], nil) }
-      if let error { turn.errors.append(error) }
-      (turn.call, awaitedNow) = (nil, nil)
-      guard let provider = turn.order?.last, let closed = turn.instance.take() else { return (false, nil, [], nil) }
+      if self.call !== call { return (true, nil, [], nil) }
+      if let error { errors.append(error) }
+      (self.call, awaitedNow) = (nil, nil)
+      guard let provider = order?.last, let closed = instance.take() else { return (false, nil, [], nil) }
       let index = provider.closer?.unclosed.lastIndex { $0.instance === closed }
       let operation = index.flatMap { provider.closer?.unclosed.remove(at: $0) }?.operation
       let object = closed.value.object
       // What came late is not among the keepers.
-      let known = provider.hasCaches ? turn.keepers[UInt64(Unretained(object).address)] : nil
+      let known = provider.hasCaches ? keepers[UInt64(Unretained(object).address)] : nil
       if let cache = known ?? provider.caches?.all.first(where: { $0.kept?.owned === object }) {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
       } else if !provider.hasCaches, provider.kept.map({ $0.object === object }) ?? true {
         // The provider keeps this instance, or none. If it keeps another one, which will be closed later, it stays.
         provider.node?.unregister(provider, &garbage)
       }
-      return (false, provider, exchange(&turn.errors, with: []), (closed, operation))
+      return (false, provider, exchange(&errors, with: []), (closed, operation))
     }
     _ = consume done
     guard let provider else { return !isLeft }
     for error in failed { note(UDIFailure(provider, path: part.path, error: error), part) }
     UDIObserver.tell {
       .closed(
-        UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turn.began, failure: failed.first))
+        UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turnBegan, failure: failed.first))
     }
     return true
   }
@@ -365,23 +376,23 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: The provider, the instance, and the closer; nil at the end.
   private func next(of part: Closing, _ garbage: inout Garbage) -> (Provider, Unclosed, Closer.Body?)? {
-    if turn.order == nil { turn.order = inOrderOfMaking(part.toClose) }
-    while let provider = turn.order?.last {
+    if order == nil { order = inOrderOfMaking(part.toClose) }
+    while let provider = order?.last {
       if let closer = provider.closer, let next = closer.unclosed.last {
-        (turn.instance, turn.began) = (next.instance, UDIObserver.time)
-        if provider.hasCaches, turn.keepers.isEmpty {
+        (instance, turnBegan) = (next.instance, UDIObserver.time)
+        if provider.hasCaches, keepers.isEmpty {
           for cache in provider.caches?.all ?? [] {
-            if let owned = cache.kept?.owned { turn.keepers[UInt64(Unretained(owned).address)] = cache }
+            if let owned = cache.kept?.owned { keepers[UInt64(Unretained(owned).address)] = cache }
           }
         }
         return (provider, next, closer.close)
       }
-      turn.order?.removeLast()
-      for cache in turn.keepers.values { garbage.add(cache) }
-      turn.keepers = ObjectTable()
+      order?.removeLast()
+      for cache in keepers.values { garbage.add(cache) }
+      keepers = ObjectTable()
     }
     // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
-    turn.order = nil
+    order = nil
     for provider in part.toClose {
       provider.closer?.isClosing = false
       garbage.add(provider)
@@ -406,7 +417,7 @@ final class ClosingRun: @unchecked Sendable {
     var open = providers.inOrder { UInt64($0.maker.id) }.reversed().map { (provider: $0, isSecond: false) }
     while let (provider, isSecond) = open.popLast() {
       if isSecond { order.append(provider) }
-      if isSecond || known.contains(provider) { continue }
+      if isSecond || known.find(Unretained(provider)) != nil { continue }
       known.insert(Unretained(provider))
       open.append((provider, true))
       let helpers = provider.helpers.compactMap { byID[UInt64($0)] }

@@ -115,18 +115,11 @@ package enum Tree {
   /// Ends a change: releases the lock, and then does what had to wait for that.
   @inline(never)
   private static func end(_ garbage: consuming Garbage) {
-    if unsafe afterwards != nil { return endAndResume(consume garbage) }
-    lock.unlock()
-    garbage.release()
-  }
-
-  @inline(never)
-  private static func endAndResume(_ garbage: consuming Garbage) {
-    let calls = unsafe afterwards.take() ?? []
+    let calls = unsafe afterwards.take()
     lock.unlock()
     garbage.release()
     // No lock is held, which is necessary because user code may run here, for example an executor's.
-    for call in calls { call() }
+    if let calls { for call in calls { call() } }
   }
 
   /// Arranges that a task is resumed after the lock has been released.

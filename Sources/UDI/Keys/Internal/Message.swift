@@ -21,9 +21,6 @@ struct Message: ExpressibleByStringInterpolation {
     mutating func appendInterpolation(_ part: consuming String) { text += part }
 
     @inline(never)
-    mutating func appendInterpolation(_ number: Int) { text += number.description }
-
-    @inline(never)
     mutating func appendInterpolation(_ value: Any) { text += String(describing: value) }
   }
 }

@@ -117,8 +117,7 @@ extension Watcher {
   private func place(of id: UInt64, _ direction: UDISearch, from node: Node) -> Int? {
     let next = needs.next
     if next < needs.all.count && needs.all[next].isLookup(of: id, direction, from: node) { return next }
-    for index in needs.all.indices where needs.all[index].isLookup(of: id, direction, from: node) { return index }
-    return nil
+    return needs.all.firstIndex { $0.isLookup(of: id, direction, from: node) }
   }
 
   /// Counts the need at a place among those that have been noted.

@@ -61,11 +61,8 @@ struct Instance: @unchecked Sendable {
   /// Does the same for words in memory.
   @unsafe @inline(__always)
   init?(owning memory: UnsafeRawPointer, wordCount: UInt8) {
-    let word = MemoryLayout<UInt>.size
-    func load(_ index: UInt8) -> UInt {
-      index < wordCount ? unsafe memory.load(fromByteOffset: Int(index) * word, as: UInt.self) : 0
-    }
-    unsafe self.init(owning: load(0), (load(1), load(2)), wordCount: wordCount)
+    let form = unsafe StoredForm(references: memory, size: Int(wordCount) * MemoryLayout<UInt>.size)
+    unsafe self.init(owning: form.address, form.words, wordCount: wordCount)
   }
 
   /// Moves a value out of memory; nil if there is none. This is a separate function, because it needs the optional's

@@ -48,8 +48,8 @@ class Binding: Entry, @unchecked Sendable {
     self.isByItself = isByItself
     isMulti = request.isMulti
     super.init(
-      .binding, request.form, isWeak: true, key: token.key(named: request.name), isExact: token.isExact,
-      reach: request.reach, at: request.site)
+      .binding, request.form, key: token.key(named: request.name), isExact: token.isExact, reach: request.reach,
+      at: request.site)
   }
 
   /// Makes the binding that a request describes.

@@ -24,6 +24,8 @@ package class Entry: WeakEntry, @unchecked Sendable {
     case graphProvider
     /// What keeps a provider's instances for one scope (`ScopeKeeper`). Slots do not refer to it.
     case scoped
+    /// Whether the instance is held by something else, and not by the entry.
+    var isWeak: Bool { self == .binding || self == .observed }
   }
 
   // In this order, and together with those of `Binding`, the stored properties fill 104 bytes, so that no memory of the
@@ -46,18 +48,13 @@ package class Entry: WeakEntry, @unchecked Sendable {
   package final var place: Node? { node }
   package final let site: UDICallSite
 
-  /// - Parameters:
-  ///   - form: The form of the object. If the entry holds the object weakly, it must be alive during the call.
-  ///   - isWeak: Whether the entry holds the object weakly.
-  init(
-    _ kind: Kind, _ form: StoredForm, isWeak: Bool, key: KeyIdentity, isExact: Bool, reach: UDIReach,
-    at site: UDICallSite
-  ) {
+  /// - Parameter form: The form of the object. If the entry holds the object weakly, it must be alive during the call.
+  init(_ kind: Kind, _ form: StoredForm, key: KeyIdentity, isExact: Bool, reach: UDIReach, at site: UDICallSite) {
     self.kind = kind
     registered = RegisteredType(isExact: isExact && form.isComplete, reach)
     self.key = key
     self.site = site
-    super.init(form, isWeak: isWeak)
+    super.init(form, isWeak: kind.isWeak)
   }
 
   package final var reach: UDIReach { registered.reach }
@@ -162,8 +159,8 @@ package final class InstanceEntry: Entry, @unchecked Sendable {
     reference = Unretained(keeper)
     owned = isWeak ? nil : instance.object
     super.init(
-      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, isWeak: isWeak, key: keeper.key,
-      isExact: isExact, reach: keeper.reach, at: keeper.site)
+      isWeak ? .observed : instance.isBox ? .boxed : .owned, instance.form, key: keeper.key, isExact: isExact,
+      reach: keeper.reach, at: keeper.site)
   }
 
   deinit {

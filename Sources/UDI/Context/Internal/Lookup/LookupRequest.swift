@@ -29,9 +29,6 @@ struct LookupRequest: Sendable {
   }
 
   var key: KeyIdentity { TypeToken.of(type).key(named: name) }
-  /// The type and the name, for messages.
-  @inline(never)
-  var keyText: String { key.description }
 
   /// Notifies the observer that a lookup has found nothing. Do not call this under a lock.
   ///

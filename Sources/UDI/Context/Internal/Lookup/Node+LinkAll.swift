@@ -173,14 +173,11 @@ extension Entry {
     // The reach is checked before the object is loaded. A thread that may not use the object must not hold it either:
     // if all other references went away in the meantime, that thread would release the object.
     if registered.isRefused(to: reach) { return nil }
-    switch kind {
-    case .binding, .observed:
-      if let object { return (self, object) }
-      withdraw(&garbage)
-      hasWithdrawn = true
-      return nil
-    case .owned: return unsafe (self, unsafeDowncast(self, to: InstanceEntry.self).owned)
-    case .boxed, .provider, .graphProvider, .scoped: return (self, nil)
-    }
+    if kind == .owned { return unsafe (self, unsafeDowncast(self, to: InstanceEntry.self).owned) }
+    if !kind.isWeak { return (self, nil) }
+    if let object { return (self, object) }
+    withdraw(&garbage)
+    hasWithdrawn = true
+    return nil
   }
 }

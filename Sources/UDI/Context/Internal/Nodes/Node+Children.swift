@@ -28,7 +28,9 @@ extension Node: CompactTableElement {
     if child == self || child.hasChildren && ancestors.contains(child) {
       throw .cycle(child: child.fullPath, parent: fullPath)
     }
-    if treeLocked.state != .open || child.treeLocked.state != .open { try inheritState(to: child) }
+    if let path = endingPath ?? child.endingPath { throw .closed(path, child: child.fullPath, parent: fullPath) }
+    // What is below an inert context is inert.
+    if treeLocked.state == .inert { child.treeLocked.state = .inert }
     remember(context)
 
     let (old, oldSequence) = (child.parent, child.treeLocked.sequence)
@@ -51,14 +53,6 @@ extension Node: CompactTableElement {
     link(child)
     guard let old else { return child.treeLocked.heldContext = childContext }
     child.announce(to: old, from: oldSequence, to: nil)
-  }
-
-  /// Makes a child inert if this node is inert.
-  ///
-  /// - Throws: `UDITreeError.closed` if one of the two is being closed or is closed.
-  private func inheritState(to child: Node) throws(UDITreeError) {
-    if let path = endingPath ?? child.endingPath { throw .closed(path, child: child.fullPath, parent: fullPath) }
-    if treeLocked.state == .inert { child.treeLocked.state = .inert }
   }
 
   /// Removes `child` from this node's children.

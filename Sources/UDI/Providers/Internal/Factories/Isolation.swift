@@ -56,21 +56,6 @@ struct Isolation: Sendable {
     return of(factory, in: request.caller, at: request.site)
   }
 
-  /// Determines the isolation of the block of a rule: none, or the main actor. No other actor is possible, because
-  /// filling an object does not wait for an actor.
-  ///
-  /// - Precondition: The block belongs to no actor other than the main actor.
-  static func ofRule(_ actor: (any Actor)?, in caller: (any Actor)?) -> Isolation {
-    if let actor, actor !== MainActor.shared {
-      fatalError(
-        """
-        the block given to `inject` belongs to \(describe(actor)), but an object is filled without waiting for an \
-        actor. Write it in main-actor code, or in a nonisolated function, so that it belongs to no actor.
-        """)
-    }
-    return Isolation(actor ?? (caller === MainActor.shared ? caller : nil))
-  }
-
   /// Determines the isolation of closures that make or receive something that is not `Sendable`: the main actor.
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.

@@ -52,7 +52,7 @@ extension InstanceKeeper {
       return custom.generation.load(ordering: .relaxed)
     }
     guard let generation else { return }
-    custom.storage.store(UDIMade(instance: instance, provider.reach, generation: generation))
+    custom.storage.store(UDIMade(owned: OwnedInstance(instance, provider.reach), generation: generation))
     // A reset might have emptied the storage before this instance was stored, so the storage is reset once more. Until
     // then, no newer instance is made, because whoever wants one waits for `storing`.
     if Tree.change({ _ in creation !== self.creation }) { custom.storage.reset() }

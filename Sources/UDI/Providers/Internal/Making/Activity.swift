@@ -110,9 +110,8 @@ class Activity: @unchecked Sendable {
   /// Lets the closing of a context wait for the activity, until `leaveContext` is called. Call this under the tree
   /// lock.
   final func delayClosing(of node: Node) {
-    let extras = node.treeLocked.ensureExtras()
-    delayed = extras
-    extras.making.activities.append(self)
+    delayed = node.treeLocked.ensureExtras()
+    delayed?.making.activities.append(self)
   }
 
   /// Ends what `delayClosing` has begun. The caller must hold the activity, so that it is not released under the lock.
@@ -234,7 +233,7 @@ class Activity: @unchecked Sendable {
     var found: [(activity: Activity, waiter: Waiter, waiting: Waiting?, awaited: Int)] = []
     var known = ObjectSet()
     func add(_ waiter: Waiter, _ waiting: Waiting? = nil, awaiting index: Int) {
-      for activity in waiter.dependents where !known.contains(activity) {
+      for activity in waiter.dependents where known.find(Unretained(activity)) == nil {
         known.insert(Unretained(activity))
         found.append((activity, waiter, waiting, index))
       }

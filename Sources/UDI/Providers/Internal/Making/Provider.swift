@@ -115,8 +115,8 @@ package class Provider: Entry, @unchecked Sendable {
       request.replaces == nil && wanted == nil && isolation.actor == nil
       ? nil : FixedExtras(replaces: request.replaces, isolation: isolation, wanted: wanted)
     super.init(
-      .provider, .none, isWeak: false, key: token.key(named: request.name), isExact: token.isExact,
-      reach: request.reach, at: request.site)
+      .provider, .none, key: token.key(named: request.name), isExact: token.isExact, reach: request.reach,
+      at: request.site)
   }
 
   /// Makes what keeps the instances of a provider for one scope. Call this under the tree lock.
@@ -127,7 +127,7 @@ package class Provider: Entry, @unchecked Sendable {
     hasActor = Atomic(original.isIsolated)
     fixedExtras = original.fixedExtras
     super.init(
-      .scoped, .none, isWeak: false, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
+      .scoped, .none, key: original.scopeKey, isExact: original.makesExactType, reach: original.reach,
       at: original.site)
     if original.hasCloser { copyCloser(of: original) }
   }

@@ -55,7 +55,7 @@ final class WarmUp: @unchecked Sendable {
     var made: [String] = []
     for index in tried where errors[index] == nil {
       let (demand, provider) = items[index]
-      made.append(demand.request.keyText)
+      made.append(demand.request.key.description)
       for alias in Tree.change({ _ in provider?.aliases }) ?? [] { made.append(alias.key.description) }
     }
     func isForWantOfIt(_ error: (any Error)?) -> Bool {
@@ -71,13 +71,14 @@ final class WarmUp: @unchecked Sendable {
 
   private func failures(of items: [Item], _ errors: [(any Error)?]) -> [UDIFailure] {
     let failed = Tree.change { _ in self.factoryErrors }
-    return zip(items, errors).compactMap { item, error in
-      guard let error else { return nil }
-      let (demand, provider) = item
-      var failure = UDIFailure(demand.request.key, path: demand.context.fullPath, error: error)
-      failure.number =
-        failed.firstIndex { $0.provider == provider?.id && $0.context === demand.context } ?? failed.count
-      return failure
+    // What failed first comes first: it is what the others need.
+    let inOrder = items.indices.filter { errors[$0] != nil }.inOrder { index in
+      let (demand, provider) = items[index]
+      return UInt64(failed.firstIndex { $0.provider == provider?.id && $0.context === demand.context } ?? failed.count)
+    }
+    return inOrder.map { index in
+      let demand = items[index].demand
+      return UDIFailure(demand.request.key, path: demand.context.fullPath, error: errors[index]!)
     }
   }
 
