@@ -19,7 +19,7 @@ public enum UDIEnding: Sendable {
   case returned
   /// The operation of `withScope`, or the set-up of `makeScope`, has thrown an error.
   case failed(any Error)
-  /// The task was cancelled, and so the operation of `withScope`, or the set-up of `makeScope`, has thrown an error.
+  /// The operation of `withScope`, or the set-up of `makeScope`, has thrown an error in a task that was cancelled.
   case cancelled
 
   /// The way in which the context ends, inside an `onClose` closure and the code that it calls; nil anywhere else.

@@ -16,7 +16,7 @@
 /// released. With `keeps: .never`, the property looks it up at each read.
 ///
 /// The properties of a `Sendable` class cannot change, so such a class cannot use this wrapper. Instead, write `var
-/// clock: (any Clock)? { link((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
+/// clock: (any Clock)? { linkInLine((any Clock).self) }`. In an `@Observable` class, add `@ObservationIgnored`.
 ///
 /// However the property keeps the dependency, reads are not observed: no observer is notified when the dependency comes
 /// or goes. To have observers notified, use ``Followed``.

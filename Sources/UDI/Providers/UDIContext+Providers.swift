@@ -22,7 +22,8 @@ extension UDIContext {
 
   /// Removes everything that is registered under the given key in this context.
   ///
-  /// That is the binding, and the provider with the instances that it keeps. Other contexts are not affected.
+  /// That is the binding, and the provider with the instances that it keeps. Other contexts are not affected. While the
+  /// context is being closed, this method removes nothing.
   ///
   /// - Parameter key: The key.
   /// - Returns: Whether anything was removed.
@@ -32,7 +33,8 @@ extension UDIContext {
 
   /// Removes everything that is registered under the given type in this context.
   ///
-  /// That is the binding, and the provider with the instances that it keeps. Other contexts are not affected.
+  /// That is the binding, and the provider with the instances that it keeps. Other contexts are not affected. While the
+  /// context is being closed, this method removes nothing.
   ///
   /// - Parameters:
   ///   - type: The type that the dependency is registered under.

@@ -153,7 +153,7 @@ extension FactoryFunction {
     self.init { (context: UDIContext) throws -> Dependency? in
       var position = 0
       let thread = Resolution.current
-      // A check asks only for the types.
+      // If `listed` is not nil, `Factory.parameterTypes` is only asking for the types.
       if thread.read({ $0.listed != nil }) {
         thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
         return nil

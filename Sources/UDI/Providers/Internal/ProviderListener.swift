@@ -2,7 +2,7 @@
   /// What making tells the layers above, and what it asks them. As with `NodeListener`, each layer implements its part
   /// in an extension. Debug builds check that; a release build contains nothing of this.
   protocol ProviderListener {
-    // MARK: - Closing. Under the tree lock, but for `beginOperations`
+    // MARK: - Closing. Under the tree lock, except `closeUnkept` and `beginOperations`
 
     /// What closes a provider's instances.
     associatedtype ClosingPart: AnyObject

@@ -82,8 +82,8 @@ package class Entry: WeakEntry, @unchecked Sendable {
   func noteHelp() {}
 
   /// Removes this entry, which is dead or no longer wanted: a binding from its context, an instance from the provider
-  /// that keeps it. Does nothing for an override. A provider forgets an
-  /// instance that it keeps weakly and that has been released. Called under the tree lock.
+  /// that keeps it. Never called for an override. A provider forgets an instance that it keeps weakly and that has been
+  /// released. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
   /// Whether a look has registered or bound this. (What a provider keeps comes and goes with the provider.)

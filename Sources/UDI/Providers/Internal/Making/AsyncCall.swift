@@ -13,7 +13,7 @@ final class AsyncCall: @unchecked Sendable {
   @TaskLocal static var current: AsyncCall?
 
   /// The provider whose factory or closer is called; nil for an operation of `whileAvailable`. Nil after the call has
-  /// ended, like the next three properties.
+  /// ended, like the next two properties.
   private(set) var provider: Provider?
   /// The creation, or the operation, that the call is part of; nil if it is part of none.
   private(set) var activity: Activity?
@@ -101,7 +101,7 @@ final class AsyncCall: @unchecked Sendable {
     sequence(first: self) { $0 === first ? nil : $0.asker }.compactMap { $0.provider?.key }.reversed()
   }
 
-  /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been none.
+  /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been no call.
   static var present: AsyncCall? { exist.load(ordering: .relaxed) ? current : nil }
 
   /// The innermost creation that the call is part of, apart from those whose instances only a graph keeps. Call this
@@ -162,8 +162,8 @@ final class AsyncCall: @unchecked Sendable {
 
   // MARK: - Whether lookups have to go up
 
-  /// Whether any asynchronous factory or closer has ever been called. Lookups that find something below their context
-  /// check this first, because reading a task-local value takes longer.
+  /// Whether there has ever been an asynchronous call. On frequent paths, this is checked before `current` is read,
+  /// because reading a task-local value takes longer.
   private static let exist = Atomic<Bool>(false)
 
   /// Whether an asynchronous factory that was given the node's context is still running, and the current task runs on
