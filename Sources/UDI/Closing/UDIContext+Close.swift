@@ -157,7 +157,8 @@ extension UDIContext {
     try change { node, _ -> (Activity, UInt64)? in
       if node.treeLocked.state == .closed { return nil }
       let extras = node.treeLocked.ensureExtras()
-      // A run of `close()` might wait for this task, and gets the failures.
+      // Once the closing has begun, its run gets the failures. If the run waits for this task, `enter` throws, and this
+      // task must not wait.
       if let part = extras.closing.part { return (try? part.enter(waiter)).map { (part, $0) } }
       if let failure = node.takeFailure() { throw failure }
       let end = extras.closing.end ?? Operation()

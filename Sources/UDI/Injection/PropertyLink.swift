@@ -21,7 +21,7 @@ final class PropertyLink {
   private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set. Nil if the property keeps weakly.
   private var kept: Instance?
-  /// The same if the property keeps weakly. It needs no lock, because no property that is filled does.
+  /// The same if the property keeps weakly. It needs no lock, because a property that is filled never keeps weakly.
   private var weaklyKept: (() -> Instance?)?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
@@ -141,13 +141,13 @@ final class PropertyLink {
     _ = isIsolatedToMainActor(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
-  /// Writes what is kept, if it is up to date.
+  /// Writes the kept value, if it is up to date.
   ///
   /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
   @inline(__always)
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    // Most reads end here. Nothing is counted but the reference that the caller gets.
+    // Most reads end here. The only retain is the one for the caller's reference.
     let isWritten = withLockIfFilled {
       guard stamp >= now, let form = kept?.form, form.isComplete else { return false }
       unsafe form.write(form.object, to: memory.address)
@@ -157,7 +157,7 @@ final class PropertyLink {
     return withLockIfFilled { present(now) }.map { memory.write($0, isExact: true, as: request.type) } ?? false
   }
 
-  /// What is kept, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
+  /// The kept value, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
   @inline(__always)
   private func present(_ now: UInt) -> Instance? { stamp >= now ? kept ?? weaklyKept?() : nil }
 
@@ -174,7 +174,7 @@ final class PropertyLink {
   ///
   /// - Parameters:
   ///   - stamp: The attachment's `stamp` before the lookup.
-  ///   - unlessKept: Whether a value stays that is kept already and is up to date. During the lookup, the property
+  ///   - unlessKept: Whether a value that is kept already and is up to date stays. During the lookup, the property
   ///     might have been set or read, or its object attached elsewhere, for example by a factory.
   /// - Returns: The value that stays.
   @discardableResult

@@ -36,9 +36,9 @@ final class RequiredProperties {
 
   private static var word: Int { MemoryLayout<UInt>.size }
 
-  /// The runtime's description of a class, and what the runtime makes of it for each class, with its arguments if it is
-  /// generic. The description is a constant of the program, so all these places are valid. Nil if the class is not
-  /// written in Swift.
+  /// The metadata of a class, of which a generic class has one for each set of arguments, and the runtime's description
+  /// of the class. The description is a constant of the program, so the addresses in it stay valid. Nil if the class is
+  /// not written in Swift.
   private static func places(of type: AnyClass) -> (metadata: UnsafeRawPointer, description: UnsafeRawPointer)? {
     let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
     #if canImport(Darwin)

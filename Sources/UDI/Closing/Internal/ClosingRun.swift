@@ -248,7 +248,8 @@ final class ClosingRun: @unchecked Sendable {
 
   @inline(never)
   nonisolated(nonsending) private func waitForOthers(_ part: Closing) async {
-    // The run may be the last to hold a user's object, for example through a creation. It is released here.
+    // The run may hold the last reference to a user's object, for example through a creation. Taking the list out of
+    // the part releases such an object here, with no lock held.
     let underWay = Tree.change { _ in exchange(&part.underWay, with: []) }
     for (activity, number) in underWay {
       activity.raisePriority()
@@ -307,7 +308,7 @@ final class ClosingRun: @unchecked Sendable {
       if let error = await error(of: operation, part) { Tree.change { _ in turn.errors.append(error) } }
     }
     if let close, let instance = unclosed?.instance {
-      // A closer that does not end holds this, and the run, but no context.
+      // A closer that never ends keeps this operation and the run alive, but no context.
       let call = Operation(of: provider, ending)
       let number = Tree.change { _ in
         (part.hasCalledCloser, turn.call) = (true, call)

@@ -75,7 +75,7 @@ extension UDIContext {
       // A closure that runs for `obtain` fails instead.
       if error.isOnlyHere, Resolution.current.read({ $0.noteMiss(missing) }) { return }
       message = missing.message
-    // Each look might have the factory fail again.
+    // Each look may call a failing factory again, so only its first failure is reported.
     case _ where Watcher.present != nil && (entry as? Provider)?.hasFailedAgain == true: return
     default:
       let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""

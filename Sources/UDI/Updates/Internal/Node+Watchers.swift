@@ -32,7 +32,7 @@ extension Node {
     enter(watcher as Lookout)
   }
 
-  /// Enters a lookup that begins at this node, and that knows its direction.
+  /// Enters a lookup that begins at this node, and whose `direction` has been set.
   func enter(_ lookout: Lookout) {
     if lookout.isEntered { lookout.leave() }
     lookout.hasMoved = false
@@ -95,7 +95,7 @@ extension Node {
     for lookout in allLookouts where lookout.direction.looks.above {
       lookout.hasMoved = true
       if !lookout.finds(before: self, orThere: true) { lookout.notify(of: kind) }
-      // If that was no news, the needs go on from where they are now.
+      // A need is not notified of a move that a look makes, so it is entered here along its new path.
       if Tree.isLooking, lookout.watcher != nil, let start = lookout.start { start.enter(lookout) }
     }
   }

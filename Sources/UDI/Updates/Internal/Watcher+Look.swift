@@ -33,8 +33,8 @@ extension Watcher {
           if Task.isCancelled { return nil }
         }
       } else if let provider {
-        // What the provider made for the last answer is part of this one, too, if it is still there. (If the provider
-        // has failed, that may have been for somebody else.)
+        // The instance that the provider made for the last answer is part of this one, too, as long as it is alive.
+        // That is so even if the provider has failed since, because the failed run may have been for somebody else.
         let before = last?.first { $0.provider == provider.id }
         instance = before?.instance()
         if instance == nil, before != nil || !provider.hasFailed { return nil }

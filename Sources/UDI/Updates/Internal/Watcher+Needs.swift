@@ -48,7 +48,7 @@ extension Watcher {
 
   /// Notes what the lookups have found, when a look has ended.
   ///
-  /// - Parameter isKeptOnly: Whether the look was only at existing instances.
+  /// - Parameter isKeptOnly: Whether the look considered existing instances only.
   func noteFindings(isKeptOnly: Bool = false, _ garbage: inout Garbage) {
     let made = madeWeakly
     for index in 0..<min(needs.count, needs.all.count) { needs.all[index].noteFindings(madeWeakly: made, &garbage) }

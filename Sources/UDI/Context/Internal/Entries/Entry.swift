@@ -26,8 +26,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
     case scoped
   }
 
-  // In this order, and together with those of `Binding`, the stored properties fill 104 bytes, so that no memory of the
-  // allocation is wasted.
+  // With the properties in this order, a `Binding` takes 104 bytes, which glibc's `malloc` allocates without padding.
 
   /// How a lookup handles the entry. Constant once a slot refers to the entry.
   final var kind: Kind

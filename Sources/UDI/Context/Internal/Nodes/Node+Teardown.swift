@@ -101,7 +101,8 @@ extension Node {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
         shared.slots = CompactTable()
-        // What was above might be closed later, and has then had keys that are not looked up further up.
+        // If the context above is closed later, its former keys must not be looked up further up. Only `locate` sees to
+        // that.
         shared.needsTreeLock = above != nil
       }
     }

@@ -24,13 +24,13 @@
 /// follows this rule, which the compiler cannot check, so the type is marked safe.
 @safe
 package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
-  // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
+  // Unchecked: the comments of `Shared` and `TreeLocked` name the locks that guard the mutable state.
 
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
   /// different locks guard them, and because the thread sanitizer treats a change of one field as an access to the
   /// whole struct.
-  // There is no object at this address. The type of a class reference leaves some bits unused, and an enum that
-  // contains a node, such as `RankedChildren`, uses them to store its case.
+  // The address has the type of a reference, although no object is there. Such a type leaves some bits unused, in which
+  // an enum that contains a node, such as `RankedChildren`, stores its case.
   private let memory: Unmanaged<AnyObject>
 
   /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach

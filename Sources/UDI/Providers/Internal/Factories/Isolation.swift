@@ -95,8 +95,8 @@ struct Isolation: Sendable {
       return ThreadState.hereIfAny?.read { $0.isOfFirstThread } == true || runsOnMainActor
     }
     guard let actor else { return true }
-    // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see
-    // `Resolution.actor`.
+    // There is no way to find out whether this code runs on another actor, unless `obtain` has moved the lookup to that
+    // actor: see `Resolution.actor`.
     return Resolution.present?.read { $0.actor === actor } ?? false
   }
 

@@ -71,8 +71,8 @@ final class Factory: Provider, @unchecked Sendable {
   ) throws -> Claim {
     guard keeps, !isFresh else {
       if isFresh {
-        // Only a provider that keeps or makes an instance is still found in a context that is being closed: all others
-        // have left it.
+        // A provider that keeps or makes an instance is still found while its context is being closed, but must make
+        // nothing new.
         if let path = Tree.change({ _ in node?.endingPath }) { throw ProviderFailure.closed(path) }
       } else if sharing == .graph {
         let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
@@ -126,8 +126,8 @@ final class Factory: Provider, @unchecked Sendable {
     defer { thread.read { $0.pop() } }
     let misses = thread.read { unsafe $0.missesOnlyHere }
     do {
-      // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
-      // this one.
+      // Step 3. While runs are recorded or observed, the run is measured. `dropLast` leaves out this provider, which is
+      // the innermost.
       let watched =
         Self.areRunsWatched ? watchRun(in: context, askedBy: thread.read { $0.keys(from: 0).dropLast() }) : nil
       guard (arguments != nil) == (wanted != nil) else {

@@ -21,8 +21,8 @@ extension Provider {
   /// Finds the instance, or the creation that is making it. If there is neither, starts a creation.
   private final func claim(_ demand: Demand, _ key: ArgumentKey?, in graph: Graph?) throws -> Claim {
     let context = demand.context
-    // The call that this task is part of. It only waits for the result, as others may; the new call has its own
-    // activity.
+    // The call on whose behalf this task asks. Like any other asker, it only waits; the new call gets an activity of
+    // its own.
     let asker = AsyncCall.current
     let keeper = try graph?.keeper(of: self, key) ?? self.keeper(for: key, asking: context)
     if let stored = keeper.custom?.load() { return .found(stored) }

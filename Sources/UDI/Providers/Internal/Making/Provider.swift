@@ -368,7 +368,7 @@ package class Provider: Entry, @unchecked Sendable {
     // A reset does not drop what `provide` was given.
     if isReset, isOfProvided { return }
     if isReset, Tree.isLooking { isResetByLook = true }
-    // What is still being made for a scope is closed with it, so its keeper stays.
+    // A keeper whose instance is still being made stays: if the scope is closed meanwhile, it closes that instance.
     let mayLeave = kind == .scoped && isAtRest
     defer { if mayLeave { leaveIfIdle(&garbage) } }
     if hasCloser, !closesLater { dropUnclosed(.max, &garbage) }

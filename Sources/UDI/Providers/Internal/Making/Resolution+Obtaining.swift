@@ -63,8 +63,8 @@ extension Resolution {
 
   // MARK: - Warm-ups
 
-  /// Throws an error if a factory that is about to be called need not be called: the warm-up that this is a part of has
-  /// been cancelled, or the factory has failed in it before.
+  /// Throws an error if the factory must not be called: the warm-up that the call is part of has been cancelled, or the
+  /// factory has already failed in it.
   @inline(never)
   func checkWarmUp(calling provider: Provider, for context: UDIContext) throws {
     guard let warmUp = unsafe obtaining?.demand.warmUp else { return }

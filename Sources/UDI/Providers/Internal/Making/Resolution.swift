@@ -120,13 +120,13 @@ final class Resolution: ThreadState {
     let needs = unsafe watcher?.object.notedNeeds
     let provider = needs == nil ? nil : creation.provider
     let isOwned = provider?.read(\.owns) == true
-    // If the provider makes the instance only once, it does not matter whether a look has caused that (`ChangeKind`).
-    // Each look might run a factory that has failed, and might add a provider.
+    // If the provider makes the instance only once, the making does not count as part of the look (`ChangeKind`). But
+    // if the factory has failed, or a look has registered or reset the provider, each look might do so again.
     let isOnce = provider?.read { $0.sharing == .strong && !$0.makesInLooks && !$0.maker.hasFailed }
     if isOnce == true { unsafe isLooking = false }
     let made = try make()
-    // If a context owns the instance, what its factory has looked up is forgotten: the instance is found as it is kept.
-    // What a factory has looked up that failed remains a need.
+    // If a context owns the instance, the lookups of its factory are forgotten, because later looks find the kept
+    // instance. If the factory throws, its lookups remain needs.
     if let needs, isOwned { unsafe watcher?.object.forgetNeeds(after: needs) }
     return made
   }
@@ -163,10 +163,9 @@ final class Resolution: ThreadState {
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
       let frame = unsafe frames[index]
-      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
-      // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs to a completion.
-      // The graph has no instance yet, so the completion is for a fresh one, or for one of a different graph.
-      // All contexts share the graph's instance.
+      // Two kinds of frames are no cycle: (1) Those of a provider that keeps the instance. `Activity.enter` has already
+      // refused a thread that would wait for itself. (2) If the graph shares the instance, those of completions. The
+      // graph has no instance yet, so such a completion is for a fresh one, or for one of a different graph.
       let isSame = unsafe isOfGraph ? index >= completionFrames : frame.context == contextReference
       let key = arguments?.key(for: provider)
       // Arguments that are not `Hashable` cannot be compared, and count as different.
