@@ -98,10 +98,11 @@ final class Closing: Activity, @unchecked Sendable {
   /// What an error says of a context that was not waited for until its end.
   var late: UDIFailure { UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime) }
 
-  /// Leaves behind what the run waits for here or below when a limit is over, and has it wait for a tenth of the limit
-  /// from then on.
+  /// When the limit is over, leaves behind the activity that the run waits for, here or below. From then on, the run
+  /// waits for each activity for a tenth of the limit.
   ///
-  /// - Parameter number: The number of the caller, who stops waiting if the run is busy elsewhere.
+  /// - Parameter number: The number of the caller among those that wait for this part. The caller stops waiting if it
+  ///   is not yet the turn of this part, or of one below.
   func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
     // If a closer is left behind, the run goes on with the task-local values of this task.
     let timer = Task { [self] in if await limit.wait() { leaveBehind(limit.tenth, leaving: number) } }

@@ -68,6 +68,8 @@ extension Node {
         if $0.provider.helpers.contains(provider.helpID) { $0.provider.ensureExtras().helpers += helpers }
       }
     }
+    // As after a reset, this updates the slot, and in an ending context it calls `unregister`. Neither changes anything
+    // here, because the table no longer has the provider, and the slot no longer refers to it.
     provider.drop(isReset: false, &garbage)
     provider.node = nil
     garbage.add(provider)

@@ -118,6 +118,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// do.
   @inline(__always)
   final func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    // The entry holds its object weakly.
     if kind.rawValue <= Kind.observed.rawValue {
       guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
       guard let object else { return .dead }

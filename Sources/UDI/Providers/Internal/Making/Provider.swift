@@ -25,7 +25,8 @@ package class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime.Kind>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
-  /// that is gone. Set when the provider enters a context, and 0 before.
+  /// that is gone. Set when the provider enters a context, and 0 before. So it stays 0 for an override, which is not in
+  /// its context's table of providers.
   @safe @exclusivity(unchecked) package private(set) final var id: UInt = 0
   /// The entry for the instance that the provider keeps by itself, and not in a cache; nil if it keeps none. Slots that
   /// would refer to the provider refer to this entry instead. A `ScopeKeeper` keeps its instance without an entry.
@@ -184,9 +185,11 @@ package class Provider: Entry, @unchecked Sendable {
   /// - Returns: Nil if the provider has left its context in the meantime.
   func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
+  // An override (id 0) makes nothing, so its value is the answer even to a lookup that wants a new instance.
   override final func answer(insteadOf kept: InstanceEntry) -> LookupAnswer { .provided(id == 0 ? kept : self) }
 
-  /// Forgets an instance that is kept weakly and has been released.
+  /// Forgets the instance that the provider keeps by itself, if it is kept weakly and has been released. The instance's
+  /// attachment calls this (`UDIAttachment.weakKeeper`). A cache notices the release when it is next asked.
   override final func withdraw(_ garbage: inout Garbage) {
     if let shown, shown.owned == nil, shown.liveObject(&garbage) == nil { forget(shown, &garbage) }
   }
