@@ -58,8 +58,8 @@ final class RequiredProperties {
   private static func own(of type: AnyClass) -> [Property] {
     guard let (metadata, address) = unsafe places(of: type), let list = unsafe target(address + 16) else { return [] }
     var offsets = unsafe metadata + word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
-    // If the superclass may change without this class being compiled again, the place is counted from where this
-    // class's own part of the metadata begins. The runtime stored that when it made the metadata.
+    // If the superclass may change without this class being compiled again, the place is counted from the beginning of
+    // this class's own part of the metadata. The runtime stored that position when it made the metadata.
     let hasResilientSuperclass = unsafe address.load(as: UInt32.self) >> 29 & 1 == 1
     if hasResilientSuperclass {
       guard let bounds = unsafe target(address + 24) else { return [] }

@@ -64,8 +64,8 @@ public final class UDIAttachment: UDIFinder, Sendable {
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
-  /// What follows dependencies for this object until it is attached again or detached; nil if nothing does. Guarded by
-  /// the tree lock.
+  /// The followers of dependencies for this object, until it is attached again or detached; nil if there are none.
+  /// Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked ("attach" in `Benchmarks/instructions`).
   @exclusivity(unchecked) nonisolated(unsafe) var followers: [Node.Follower]?
 

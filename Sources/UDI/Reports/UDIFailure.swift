@@ -42,7 +42,7 @@ public struct UDIFailure: Error, Sendable, CustomStringConvertible {
     for (first, cause) in causes.enumerated() where causes.firstIndex(of: cause) == first {
       let same = causes.indices.filter { causes[$0] == cause }
       number += 1
-      // What failed first comes first: it is what the others need.
+      // The dependency that failed first is described, because the others need it.
       let index = same.reduce(first) { failures[$1].number < failures[$0].number ? $1 : $0 }
       // All lines of a description are indented like its first one.
       let description = failures[index].description.split(separator: "\n", omittingEmptySubsequences: false)

@@ -19,8 +19,8 @@ extension UDIContext {
     return linkError(failure, request)
   }
 
-  /// Returns an error that a factory has passed on. If the factory has missed what only a scope around this context
-  /// has, because it was given a context outside, the error says so.
+  /// Returns an error that a factory has passed on. If the factory has missed a dependency that only a scope around
+  /// this context has, because it was given a context outside that scope, the error says so.
   @inline(never)
   private func blamingLifetime(_ error: any Error) -> any Error {
     guard var missing = error as? UDILinkError, missing.explanation.isInFactory, missing.chain.last?.fileID == nil
@@ -65,7 +65,7 @@ extension UDIContext {
     case _ where (error.isOfMissing || error.needsObtain) && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
       let brief = (error as? ProviderFailure)?.cause.map { cause in
-        // It does not say where the lookup looked.
+        // The brief error does not say where the lookup looked.
         let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
         let explanation = UDIExplanation(request.type, named: entry.key.name, search: direction, cause: cause)
         return UDILinkError(explanation, site: entry.site)

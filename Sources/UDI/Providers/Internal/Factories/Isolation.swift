@@ -115,8 +115,8 @@ struct Isolation: Sendable {
 // library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same
 // way.
 
-/// A function of any isolation, such as an initialiser or a factory that takes arguments. The function is cast inside
-/// a struct, because Swift would wrap a bare function before casting it.
+/// A function of any isolation, such as an initialiser or a factory that takes arguments. The function is cast inside a
+/// struct, because Swift would wrap a bare function before casting it.
 ///
 /// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the
 /// function twice to rearrange them, and each registration would take 144 bytes more. A function whose first parameter

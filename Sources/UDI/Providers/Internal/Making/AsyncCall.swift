@@ -18,7 +18,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The creation, or the operation, that the call is part of; nil if it is part of none.
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
-  /// What the asynchronous factories that this call runs share; nil for a closer.
+  /// The graph of the asynchronous factories that this call runs; nil for a closer or an operation.
   let graph: Graph?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
   private let asker: AsyncCall?
@@ -36,7 +36,7 @@ final class AsyncCall: @unchecked Sendable {
     get { isOptional.load(ordering: .relaxed) }
     set { isOptional.store(newValue, ordering: .relaxed) }
   }
-  /// What the factory has missed by `link` or `linkAll`, although `obtain` would make it.
+  /// The error of the first `link` or `linkAll` with which the factory has missed something that `obtain` would make.
   private var missed: UDILinkError?
 
   /// How long a chain of calls that ask for one another may be. A longer chain probably means that a factory asks for
@@ -128,9 +128,9 @@ final class AsyncCall: @unchecked Sendable {
 
   /// Notes that the factory has ended.
   ///
-  /// - Parameter error: What it has thrown, if it has.
-  /// - Returns: The error of the call. If the factory has missed something by `link` or `linkAll` that `obtain` would
-  ///   make, it is the one that says so: the instance is not kept without that.
+  /// - Parameter error: The error that the factory has thrown, if it has.
+  /// - Returns: The error of the call. If the factory has missed something that `obtain` would make, this is the error
+  ///   that says so, because the instance must not be kept without it.
   func noteFactoryEnd(throwing error: (any Error)?) -> (any Error)? {
     isInFactory.store(false, ordering: .relaxed)
     let missed = Tree.change { _ in self.missed.take() }
@@ -140,7 +140,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The call whose factory is running in the current task, or has started the current task and is still running.
   static var inFactory: AsyncCall? { present.flatMap { $0.isInFactory.load(ordering: .relaxed) ? $0 : nil } }
 
-  /// Notes what the asynchronous factory that the current task runs has missed by `link` or `linkAll`, while no
+  /// Notes the error of a `link` or `linkAll` by the asynchronous factory that the current task runs, while no
   /// synchronous factory runs inside it.
   ///
   /// - Returns: False if the task runs none.

@@ -35,14 +35,14 @@ final class AsyncCreation: Creation, @unchecked Sendable {
 
   private func end(with outcome: Outcome) {
     Tree.change { _ in
-      // If it has failed while the context is being closed, that is the error.
+      // If the creation fails while its context is being closed, the error says that.
       if case .failure = outcome, let closedPath { return end(.failure(ProviderFailure.closed(closedPath))) }
       end(outcome)
     }
   }
 
-  // Those that wait do not get what an abandoned creation has made. It stays with the creation, which releases it where
-  // it has to be released.
+  // Those that wait do not get the instance of an abandoned creation. It stays with the creation, which releases it
+  // where it belongs.
   override var outcomeForWaiters: Outcome { isAbandoned ? .success(nil) : super.outcomeForWaiters }
 
   /// Checks, just before the factory runs, whether the creation has been cancelled.
