@@ -11,14 +11,14 @@ final class Closing: Activity, @unchecked Sendable {
   private var inner: [Int] = []
   /// The context. It is held until it has ended.
   fileprivate(set) var context: UDIContext?
-  /// What was under way when the run began, each with the number of this part among its waiters: earlier runs for
-  /// contexts directly below; creations; and operations of `whileAvailable`.
+  /// The activities that were under way when the run began, each with the number of this part among its waiters:
+  /// earlier runs for contexts directly below; creations; and operations of `whileAvailable`.
   var underWay: [(activity: Activity, number: UInt64)] = []
   /// The context's providers, if it might have something to close.
   var toClose: [Provider] = []
   /// How many of those that wait get the error: callers of `close()`, and a later run for a context above.
   private(set) var takers = 0
-  /// What they get, once the context has ended.
+  /// The failures that they get, once the context has ended.
   private(set) var failures: [UDIFailure] = []
   /// Whether a closer has been called, here or below.
   var hasCalledCloser = false
@@ -44,7 +44,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Joins the run that ends a context, or begins one. From then on, nothing is added to the context or to those below,
   /// and nothing new is made in them. Adds the current task to those that wait for the context's end.
   ///
-  /// A scope whose operation has ended leaves the error of a run that it has not begun to others.
+  /// A scope whose operation has ended gets the error only of a run that it has begun itself.
   ///
   /// - Parameter actor: The actor on which this runs.
   /// - Returns: The part of the run, the number of the task among its waiters, and whether this call has begun the run.
@@ -81,8 +81,8 @@ final class Closing: Activity, @unchecked Sendable {
     return failures.isEmpty ? nil : UDICloseError(failures: failures)
   }
 
-  /// What has failed. Nil if the context has not ended; the one who waited then gets nothing. Call this under the tree
-  /// lock.
+  /// The failures, for one of the takers. Nil if the context has not ended; this taker then gets nothing. Call this
+  /// under the tree lock.
   func takeFailures() -> [UDIFailure]? {
     if hasEnded { return failures }
     takers -= 1
@@ -95,7 +95,7 @@ final class Closing: Activity, @unchecked Sendable {
     later.underWay.append((self, add(.activity(later))))
   }
 
-  /// What an error says of a context that was not waited for until its end.
+  /// The failure that stands for a context that was not waited for until its end.
   var late: UDIFailure { UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime) }
 
   /// When the limit is over, leaves behind the activity that the run waits for, here or below. From then on, the run
@@ -113,9 +113,9 @@ final class Closing: Activity, @unchecked Sendable {
     if isOver { timer.cancel() }
   }
 
-  /// Leaves behind what the run waits for here or below, because a limit is over.
+  /// Leaves behind the activity that the run waits for, here or below, because a limit is over.
   ///
-  /// - Parameter rest: How long the run waits from then on.
+  /// - Parameter rest: How long the run waits for each activity from then on.
   func leaveBehind(_ rest: Limit?, leaving number: UInt64? = nil) {
     let left = Tree.change { _ -> (activity: Activity, number: UInt64)? in
       if hasEnded { return nil }
@@ -129,8 +129,8 @@ final class Closing: Activity, @unchecked Sendable {
     if let (activity, number) = left { run.leave(activity, number) }
   }
 
-  /// Ends the context if nothing else is left to do, which the first who waits for that does, or the run. Do not call
-  /// this under a lock.
+  /// Ends the context if its turn is over. When the run has finished a part, it ends the context at once only if
+  /// something waits for that. A later waiter therefore calls this. Do not call this under a lock.
   func endIfDone() { if Tree.change({ _ in index > run.current && !run.isEnding }) { end() } }
 
   /// Ends the context and those below, and wakes those that wait. Do not call this under a lock.

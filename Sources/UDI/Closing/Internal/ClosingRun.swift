@@ -21,7 +21,7 @@ final class ClosingRun: @unchecked Sendable {
   private(set) var parts: [Closing] = []
   /// The index of the part whose turn it is.
   private(set) var current = 0
-  /// What has failed, in which part, and whether somebody gets it as an error.
+  /// The failures, each with its part, and whether somebody gets it as an error.
   private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
   /// How the contexts end, as the closers see it.
   private let ending: UDIEnding
@@ -29,14 +29,15 @@ final class ClosingRun: @unchecked Sendable {
   var isLate = false
   /// Whether the run ends all of its contexts now.
   private(set) var isEnding = false
-  /// What the run waits for now, with the number of the part among its waiters.
+  /// The activity that the run waits for now, with the number of the part among its waiters.
   private(set) var awaitedNow: (activity: Activity, number: UInt64)?
   /// The task in which the run goes on, once that has been noted.
   private var task: Task<Void, Never>?
   /// How many closers have been left behind.
   private var callsLeft = 0
   /// Whose turn it is in the current part. Accesses cannot overlap, because they are under the tree lock, or by the
-  /// run's task alone. They are not checked, which would be a fortieth of "request-close" in `Benchmarks/instructions`.
+  /// run's task alone. They are not checked, because the checks would take a fortieth of "request-close" in
+  /// `Benchmarks/instructions`.
   @safe @exclusivity(unchecked) private var turn = Turn()
   private let began = UDIObserver.time
 
@@ -48,7 +49,7 @@ final class ClosingRun: @unchecked Sendable {
     var keepers = ObjectTable<InstanceCache>()
     /// The instance whose turn it is.
     var instance: OwnedInstance?
-    /// When its turn began, and what has gone wrong with it since.
+    /// When its turn began, and the errors of its operation and its closer.
     var began = Duration.zero
     var errors: [any Error] = []
     /// The closer that the run's task calls now, if it does.
@@ -113,7 +114,7 @@ final class ClosingRun: @unchecked Sendable {
     return index == outer.index
   }
 
-  /// What has failed in a part or below it. Somebody gets it now.
+  /// Takes the failures of a part and of those below it, for somebody who gets them now.
   func takeFailures(of outer: Closing) -> [UDIFailure] {
     let taken = failures.indices.filter { isPart(failures[$0].part, below: outer) }
     for index in taken { failures[index].isTold = true }
@@ -135,8 +136,8 @@ final class ClosingRun: @unchecked Sendable {
     if isLeft { task.cancel() }
   }
 
-  /// Takes the steps 2 to 4. What waits, and what does not, are functions of their own, so that each is compiled once,
-  /// and not with everything that can come before it.
+  /// Takes the steps 2 to 4. Code that waits and code that does not are in functions of their own, so that each is
+  /// compiled once, and not with everything that can come before it.
   nonisolated(nonsending) func start() async {
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
     cancelAll()
@@ -150,7 +151,7 @@ final class ClosingRun: @unchecked Sendable {
     for (activity, _) in underWay { activity.cancel(closing: path) }
   }
 
-  /// Takes the steps 3 and 4, from the part on whose turn it is.
+  /// Takes the steps 3 and 4, beginning with the part whose turn it is.
   nonisolated(nonsending) private func takeParts() async {
     func next() -> (part: Closing, waits: Bool, closes: Bool)? {
       (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) }
@@ -185,10 +186,10 @@ final class ClosingRun: @unchecked Sendable {
     withExtendedLifetime(Tree.change { _ in (exchange(&parts, with: []), exchange(&failures, with: [])) }) {}
   }
 
-  /// Begins to wait for something.
+  /// Begins to wait for an activity.
   ///
   /// - Parameter number: The number of the part among the waiters of the activity.
-  /// - Returns: What ends the waiting when the time is over; nil as long as no limit is over.
+  /// - Returns: The timer that ends the waiting; nil as long as no limit is over.
   private func beginWaiting(_ part: Closing, for activity: Activity, _ number: UInt64) -> Task<Void, Never>? {
     let rest = Tree.change { _ in
       awaitedNow = (activity, number)
@@ -197,7 +198,7 @@ final class ClosingRun: @unchecked Sendable {
     return rest.map { rest in Task { if await rest.wait() { leave(activity, number) } } }
   }
 
-  /// Waits for something, as long as there is time.
+  /// Waits for an activity, as long as there is time.
   ///
   /// - Returns: Whether the activity has ended.
   @inline(never)
@@ -210,8 +211,8 @@ final class ClosingRun: @unchecked Sendable {
     return hasEnded
   }
 
-  /// Leaves behind what the run waits for, because the time is over. If that is a closer, the run's task is left with
-  /// it, and cancelled; another one goes on. Do not call this under a lock.
+  /// Leaves behind the activity that the run waits for, because the time is over. If that is a closer, the run's task
+  /// stays with it, and is cancelled; another task goes on. Do not call this under a lock.
   func leave(_ activity: Activity, _ number: UInt64) {
     activity.leave(number)
     let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?)? in
@@ -271,7 +272,7 @@ final class ClosingRun: @unchecked Sendable {
     Tree.change { _ in failures.append((part.index, failure, isTold)) }
   }
 
-  /// Reports what nobody gets as an error.
+  /// Reports the failures that nobody gets as an error.
   private func reportUntold() {
     let untold = Tree.change { _ in
       defer { for index in failures.indices { failures[index].isTold = true } }
@@ -280,13 +281,13 @@ final class ClosingRun: @unchecked Sendable {
     for (_, failure, isTold) in untold where !isTold { failure.reportWhileClosing() }
   }
 
-  /// Closes what a context has to close.
+  /// Closes the instances of a context.
   ///
   /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
   nonisolated(nonsending) private func callClosers(_ part: Closing) async -> Bool {
     while let provider = Tree.change({ next(of: part, &$0) }) { if await !close(provider, part) { return false } }
-    // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
+    // From now on, nobody closes the instance of a factory that was left behind. That is reported.
     _ = Tree.change { _ in
       turn.order = nil
       for provider in part.toClose { provider.closer?.isClosing = false }
@@ -338,7 +339,7 @@ final class ClosingRun: @unchecked Sendable {
       let index = provider.closer?.unclosed.lastIndex { $0.instance === closed }
       let operation = index.flatMap { provider.closer?.unclosed.remove(at: $0) }?.operation
       let object = closed.value.object
-      // What came late is not among the keepers.
+      // An instance that came late is not in `keepers`.
       let known = provider.hasCaches ? turn.keepers[UInt64(Unretained(object).address)] : nil
       if let cache = known ?? provider.caches?.all.first(where: { $0.kept?.owned === object }) {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
@@ -359,7 +360,7 @@ final class ClosingRun: @unchecked Sendable {
 
   // MARK: - The order
 
-  /// Goes on to the next instance of a part: the reverse of the order `inOrderOfMaking`. Called under the tree lock.
+  /// Goes on to the next instance of a part, in the reverse order of `inOrderOfMaking`. Called under the tree lock.
   ///
   /// - Returns: Its provider; nil at the end.
   private func next(of part: Closing, _ garbage: inout Garbage) -> Provider? {
@@ -384,15 +385,15 @@ final class ClosingRun: @unchecked Sendable {
   /// in the order of registration, each instance after those that help to make it. The order in which they were made in
   /// fact may differ from one run of the program to the next.
   private func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
-    // Those that have nothing to close matter only for the order, unless what a factory makes that has been left behind
-    // comes in time.
+    // Providers that have nothing to close matter only for the order, unless a factory that has been left behind makes
+    // its instance in time.
     let toClose = providers.filter { $0.closer?.unclosed.isEmpty == false }
     if toClose.count == 1, !isLate { return toClose }
     var byID = ObjectTable<Provider>()
     for provider in providers { byID[UInt64(provider.id)] = provider }
     var order: [Provider] = []
     var known = ObjectSet()
-    // To be visited, the last one first. A provider is visited a second time after those that help it.
+    // The providers to be visited, the last one first. A provider is visited a second time after those that help it.
     var open = providers.inOrder { UInt64($0.maker.id) }.reversed().map { (provider: $0, isSecond: false) }
     while let (provider, isSecond) = open.popLast() {
       if isSecond { order.append(provider) }

@@ -11,17 +11,18 @@ final class Operation: Activity, @unchecked Sendable {
   private let mayEnd: Bool
   /// How the context ends, if this is the call of a closer.
   let ending: UDIEnding?
-  /// What `start` runs; nil once it has begun, for the call of a closer, and for what `untilClosed` waits for.
+  /// The code that `start` runs; nil once it has begun, for the call of a closer, and for an operation that
+  /// `untilClosed` waits for.
   private var body: (nonisolated(nonsending) @Sendable () async throws -> Void)?
-  /// The number among its waiters of what ends its context (`Closing`), which enters as soon as the run of `close()`
-  /// begins: the operation may close its own context, and must not wait for that.
+  /// The number, among this operation's waiters, of the `Closing` that ends its context. The `Closing` enters as soon
+  /// as the run of `close()` begins, because the operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
   /// Whether the operation is to end because its context is being closed. Not true for the call of a closer.
   override var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil && ending == nil }
-  /// What went wrong, until somebody has been told.
+  /// The failure, until somebody has been told.
   var failure: UDIFailure?
 
-  /// Without a provider, makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
+  /// Without a provider, makes an operation of `whileAvailable` or, without a key, one that `untilClosed` waits for.
   init(
     of provider: Provider? = nil, while key: KeyIdentity? = nil, mayEnd: Bool = false, _ ending: UDIEnding? = nil,
     body: (nonisolated(nonsending) @Sendable () async throws -> Void)? = nil
@@ -29,9 +30,9 @@ final class Operation: Activity, @unchecked Sendable {
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
-  /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: what
-  /// runs for long must not have those of whoever happened to be the first to ask for it. Do not call this under a
-  /// lock.
+  /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: code
+  /// that runs for long must not have the values of whoever happened to be the first to ask for the instance. Do not
+  /// call this under a lock.
   func start() {
     let task = Task.detached { [self, reporter = UDIReporter.ofTask] in
       await UDIReporter.scoped.ofTask.withValue(reporter) { end(throwing: await perform()) }
@@ -49,7 +50,7 @@ final class Operation: Activity, @unchecked Sendable {
     return await perform(askedBy: asker, body)
   }
 
-  /// Runs code of the user as a part of the operation: then it is known for what the operation waits.
+  /// Runs code of the user as a part of the operation, so that it is known what the operation waits for.
   nonisolated(nonsending) func perform(
     askedBy asker: AsyncCall? = nil, _ body: nonisolated(nonsending) () async throws -> Void
   ) async -> (any Error)? {
@@ -61,8 +62,8 @@ final class Operation: Activity, @unchecked Sendable {
     } catch { return error }
   }
 
-  /// Ends an operation: notes what went wrong, tells it to those who wait for the end of a context, and wakes what
-  /// waits for the operation.
+  /// Ends an operation: notes the failure, tells those who wait for the end of a context, and wakes those who wait for
+  /// the operation.
   func end(throwing error: (any Error)?) {
     let untold = Tree.change { garbage -> UDIFailure? in
       var error = error
@@ -88,9 +89,9 @@ final class Operation: Activity, @unchecked Sendable {
 }
 
 extension Node {
-  /// What closing keeps at few nodes: the part of a run of `close()` that ends this context, until it has ended;
-  /// whether closing the context has called a closer, here or below; and what calls of `untilClosed` wait for until the
-  /// closing begins, which they then wait for.
+  /// The properties of closing that only a few nodes need: the part of a run of `close()` that ends this context, until
+  /// it has ended; whether closing the context has called a closer, here or below; and the operation that calls of
+  /// `untilClosed` wait for until the closing begins.
   typealias ClosingExtras = (part: Closing?, hasCalledCloser: Bool, end: Operation?)
   static var noClosingExtras: ClosingExtras { (nil, false, nil) }
 

@@ -77,9 +77,9 @@ final class Availability: @unchecked Sendable {
     end(with: .failure(ProviderFailure.nothing))
   }
 
-  /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other
-  /// dependencies does not keep it alive. What a provider has made and no context owns might go as soon as this call
-  /// releases it, and so might an instance that a look has made, if it has bound itself.
+  /// Keeps the instance that a lookup has found. An object that something else holds is held weakly, so that waiting
+  /// for the other dependencies does not keep it alive. An instance that a provider has made and no context owns might
+  /// go as soon as this call releases it, and so might an instance that a look has made, if it has bound itself.
   private func keep(_ found: Watcher.Found) -> Found {
     let (instance, provider) = (found.instance, found.entry as? Provider)
     let kind = Tree.change { _ in provider?.sharing == .scope ? .owned : provider?.shown?.kind ?? found.entry.kind }
@@ -103,8 +103,8 @@ final class Availability: @unchecked Sendable {
     }
   }
 
-  /// Begins an operation for whose end closing the context waits; nil if something is not there, or if the context is
-  /// being closed.
+  /// Begins an operation whose end is awaited when the context is closed; nil if something is not there, or if the
+  /// context is being closed.
   private func begin(with found: [Found?], after now: Int) -> Operation? {
     guard found.allSatisfy({ $0 != nil }), let body = makeBody(found) else { return nil }
     return context.change { node, _ in

@@ -109,9 +109,8 @@ extension Node {
     }
   }
 
-  /// Ends the watchers whose lookup begins here, unless they go on above, notifies those that go on and those whose
-  /// lookup might climb to here, and removes all of them from this node, because the context has ended or is being
-  /// closed.
+  /// Removes all watchers from this node, because its context has ended or is being closed. Ends those whose lookup
+  /// begins here, unless they go on above, and notifies the others.
   ///
   /// - Parameter isGone: Whether the context is going away.
   @inline(never)

@@ -76,9 +76,10 @@ extension Provider {
     }
   }
 
-  /// Whether what has been obtained for an initialiser may be used: nothing has been reset or replaced meanwhile.
+  /// Whether the parameters that have been obtained for an initialiser may be used: nothing has been reset or replaced
+  /// meanwhile.
   ///
-  /// - Parameter place: What will keep the instance; nil if only the caller gets it.
+  /// - Parameter place: The keeper and the creation; nil if only the caller gets the instance.
   final func isStillWanted(for place: Place?) -> Bool {
     Tree.change { _ in
       guard let (keeper, creation) = place else { return node != nil }
@@ -86,11 +87,11 @@ extension Provider {
     }
   }
 
-  /// Whether a context owns what the provider makes.
+  /// Whether a context owns the provider's instances.
   final var owns: Bool { sharing == .strong || sharing == .scope }
 
-  /// The context that will own what the provider makes; the one that asks if the provider does not keep it. Nil if
-  /// there is none.
+  /// The context that will own the new instance, or the one that asks, if the provider does not keep its instances. Nil
+  /// if there is none.
   package final func owner(asking context: UDIContext) -> UDIContext? {
     if !keeps { return context }
     return context.change { asker, _ in (sharing == .scope ? owner(around: asker).scope : node)?.context }
