@@ -8,7 +8,7 @@ final class RequiredProperties {
   typealias Property = (name: String, offset: Int)
 
   let all: [Property]
-  /// The properties that may be used by the code that attaches an object: none if the class is an actor.
+  /// The properties that the code that attaches an object may use: none if the class is an actor.
   let usableFromOutside: [Property]
 
   private static let lock = Lock()

@@ -5,7 +5,7 @@
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
 /// whatever reason, watchers are notified only of `.keptOnly` or `.ofLook`. Entries that are added while an instance is
-/// made that is made only once (`Resolution.running`) are not marked, because they are added only once, too.
+/// made are not marked if that is made only once (`Resolution.running`), because they are added only once, too.
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {
@@ -18,8 +18,8 @@ enum ChangeKind: Comparable {
   case diedOfLook
   /// The same for an instance that users had made or bound. That is news even if a look has noticed it.
   case died
-  /// A marked entry has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
-  /// this is no news.
+  /// A marked entry has been added or removed. For whoever follows the entry, this counts as `keptOnly`. For needs, it
+  /// is no news.
   case ofLook
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
   /// lets no provider make one, except for a provider that is new to it.

@@ -56,8 +56,9 @@ import Synchronization
 /// released. The same goes for references that are loaded only to check whether an object is alive: when they are
 /// released, they might be the last ones. References to nodes are not counted, so they need no such care (see `Node`).
 ///
-/// **No user code runs under a lock.** What a change has to call is put off until the lock has been released. A report,
-/// or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.resume` puts off resuming a task.
+/// **No user code runs under a lock.** The calls that a change has to make are put off until the lock has been
+/// released. A report, or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.resume` puts off
+/// resuming a task.
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
 /// writer. Before a context's node is freed, every `shared.parent` that points to it, in a child or in a closed
@@ -82,10 +83,12 @@ package enum Tree {
   /// make what, which saves some 20 instructions for each kept instance ("scoped" in `Benchmarks/instructions`).
   /// Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var hasClosers = false
-  /// Whether there has ever been an override. From then on, everything is noted that helps. Guarded by `lock`.
+  /// Whether there has ever been an override. From then on, help is noted across contexts, too (`Provider.noteHelp`).
+  /// Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var hasOverrides = false
 
-  /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
+  /// The calls to make when the current change has ended and the lock has been released: they resume tasks. Guarded by
+  /// `lock`.
   // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void]?
 
@@ -139,7 +142,7 @@ package enum Tree {
   /// Whether anybody follows anything. Call this under the tree lock.
   static var isFollowed: Bool { unsafe followerCount > 0 }
 
-  /// How many follow something. Guarded by `lock`.
+  /// The number of those who follow something. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var followerCount = 0
 
   /// How many looks are under way in the process. Written under the tree lock. While there are none, no thread has to

@@ -123,8 +123,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   @inline(never)
   func news(after hasChanged: Bool, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
     guard hasChanged, let context else { return .some(nil) }
-    // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
-    // it were entered after the lookup, a change in between would be missed.
+    // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If it
+    // were entered after the lookup, a change in between would be missed.
     let differs = context.change { node, garbage -> Bool? in
       node.enter(self)
       // The change counts until it has been compared (`readingAgain`). If there are copies of an iterator, one gets it.

@@ -21,8 +21,8 @@ class Binding: Entry, @unchecked Sendable {
     return liveObject(&garbage) == nil ? .dead : node?.source(keyID).map { .provided($0) } ?? .nothing
   }
 
-  /// Removes the binding from its context, and records this if recording is on: see `Node.noteRemoval`, also
-  /// for the parameters. See `delist` for the other ways in which a binding ends.
+  /// Removes the binding from its context, and records this if recording is on: see `Node.noteRemoval`, also for the
+  /// parameters. See `delist` for the other ways in which a binding ends.
   final func withdraw(ifAlive kind: UDIEntry.Kind?, by end: UDICallSite? = nil, _ garbage: inout Garbage) {
     if isRecording { node?.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
     takeOut(&garbage)

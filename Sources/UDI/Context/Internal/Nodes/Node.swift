@@ -64,8 +64,8 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     var remembersContext = false
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
-    /// Whether the order might matter in which the context is closed, because it has had a provider with a closer or
-    /// with an asynchronous factory.
+    /// Whether the order of closing might matter in the context, because it has had a provider with a closer or with an
+    /// asynchronous factory.
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false

@@ -3,7 +3,7 @@
 final class NodeExtras {
   /// The kind of a scope, if it is not the tag.
   var scopeKind: String?
-  /// What closed contexts had that were above this one. Lookups from here do not look for that further up.
+  /// The past of the closed contexts that were above this one. Lookups from here do not look for its keys further up.
   var past: ClosedPast?
   /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,
   /// `previousSibling` leads to the others.
