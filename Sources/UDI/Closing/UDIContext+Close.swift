@@ -151,7 +151,8 @@ extension UDIContext {
 
   /// Adds a waiter for the end of the context.
   ///
-  /// - Returns: What to wait for, and the waiter's number. Nil if the context is closed, or waits for the waiter.
+  /// - Returns: The activity to wait for, and the waiter's number. Nil if the context is closed, or waits for the
+  ///   waiter.
   /// - Throws: The failure of an operation, if nobody has been told of it.
   private func enterEnd(_ waiter: Activity.Waiter) throws -> (Activity, UInt64)? {
     try change { node, _ -> (Activity, UInt64)? in

@@ -1,4 +1,4 @@
-/// Closing what a context owns.
+/// Closing the instances that a context owns.
 extension UDIRegistration where Dependency: Sendable {
   /// Sets a closure that is called with each instance that the context owns, when the context is closed.
   ///

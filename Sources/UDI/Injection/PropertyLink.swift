@@ -10,14 +10,14 @@ import Synchronization
 final class PropertyLink {
   /// What the declaration asks for.
   let request: LookupRequest
-  /// How the property keeps what it has looked up; nil for a required dependency.
+  /// How the property keeps its dependency; nil for a required dependency.
   private let keeping: UDIKeeping?
 
   /// Whether the property is filled when its object is attached.
   private var isFilled: Bool { keeping == nil }
-  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
-  /// while the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's
-  /// own code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
+  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
+  /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
+  /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set. Nil if the property keeps weakly.
   private var kept: Instance?
@@ -33,8 +33,8 @@ final class PropertyLink {
   /// Whether the program has made a property with the wrapper `@Required`.
   static let someAreRequired = Atomic<Bool>(false)
 
-  /// - Parameter keeping: How the property keeps what it has looked up; nil for a required dependency, which is kept
-  ///   strongly, and looked up when the object is attached.
+  /// - Parameter keeping: How the property keeps its dependency; nil for a required dependency, which is kept strongly,
+  ///   and looked up when the object is attached.
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, keeps keeping: UDIKeeping? = nil,
     at site: UDICallSite
@@ -95,7 +95,7 @@ final class PropertyLink {
     if withLockIfFilled({ present(now) }) != nil { return }
     do { replace(with: try find(attachment, for: owner), now, unlessKept: true) } catch {
       forget(before: now)
-      // What is missing no longer matters if the factory has attached the object elsewhere.
+      // A missing dependency no longer matters if the factory has attached the object elsewhere.
       if attachment.stamp != now { return }
       UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
     }
@@ -194,7 +194,8 @@ final class PropertyLink {
     return known
   }
 
-  /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
+  /// Releases the dependency that was looked up under an earlier stamp, if this code runs where the property may be
+  /// used.
   func forget(before now: UInt) {
     if request.reach == .mainActor, !runsOnMainActor { return }
     let old = withLockIfFilled { stamp < now ? kept.take() : nil }

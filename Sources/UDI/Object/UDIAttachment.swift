@@ -81,9 +81,9 @@ public final class UDIAttachment: UDIFinder, Sendable {
       noteHolding(false)
       for binding in otherBindings { binding.withdraw(&garbage) }
       garbage.held(unsafe weakKeeper)?.withdraw(&garbage)
-      // The bindings of the object itself, including those that were made through a context's `bind`. If something
-      // held this attachment for longer than the object lived, another object might have the address by now. That
-      // object's bindings are not dead, and stay.
+      // The bindings of the object itself, including those that were made through a context's `bind`. If something held
+      // this attachment for longer than the object lived, another object might have the address by now. That object's
+      // bindings are not dead, and stay.
       InstanceChain.bindings(at: address) { binding in
         if binding.liveObject(&garbage) == nil { binding.withdraw(&garbage) }
       }

@@ -141,7 +141,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Each context ends before those below it. These are therefore roots when they end, so no context above has to be
   /// updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
   ///
-  /// - Returns: What `wakeAll` needs.
+  /// - Returns: The contexts that have been ended, for `wakeAll`.
   func endAll() -> [UDIContext] {
     let all = Tree.change { _ in
       var parts = hasEnded ? [] : [self], next = 0

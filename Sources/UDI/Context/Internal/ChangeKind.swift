@@ -9,9 +9,9 @@
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {
-  /// A provider with a synchronous factory has released the instance that it kept. Lookouts only forget what they have
-  /// found, because the provider makes another instance as soon as a lookup asks for one, but not before. A watcher
-  /// that has noted nothing else compares what its needs find.
+  /// A provider with a synchronous factory has released the instance that it kept. Lookouts only forget their findings,
+  /// because the provider makes another instance as soon as a lookup asks for one, but not before. A watcher that has
+  /// noted no other change compares only the findings of its needs.
   case ignored
   /// An instance that a provider kept weakly, and that a look had made, has been released. That is news only for those
   /// who miss it: a look that makes one, and lets go of it, would be repeated for ever.

@@ -27,7 +27,7 @@
     /// Passes on to a new child the defaults that children take over.
     func passOnDefaults(to child: Node)
     func endOverrides(_ garbage: inout Garbage)
-    /// The context goes away: what is still being made for it no longer delays its end.
+    /// The context goes away: activities that are still under way no longer delay its end.
     func abandonActivities(_ garbage: inout Garbage)
 
     // MARK: - Closing (`Closing/Internal/Operation.swift`)
@@ -70,7 +70,7 @@
 
     /// Whether an object requires something.
     static func hasRequired(_ object: AnyObject) -> Bool
-    /// Looks up what an object requires, because it has been attached.
+    /// Looks up the dependencies that an object requires, because it has been attached.
     @discardableResult
     static func fillRequired(_ object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool
 

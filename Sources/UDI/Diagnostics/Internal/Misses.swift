@@ -61,7 +61,7 @@ extension UDIContext {
     // In a look, this is no mistake: the instance may be made later, when what it needs has come, on another actor or
     // by `obtain`; or the scope that would own it has been closed.
     case _ where (error.isOfMissing || error.isOnlyHere || error.isOfClosed) && Watcher.present != nil: return
-    // What a followed property asks for may come later.
+    // The dependency of a followed property may come later.
     case _ where (error.isOfMissing || error.needsObtain) && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
       let brief = (error as? ProviderFailure)?.cause.map { cause in

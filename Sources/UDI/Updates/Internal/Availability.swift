@@ -3,19 +3,19 @@
 final class Availability: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
   typealias Body = @Sendable () async throws -> any Sendable
-  /// Returns what a lookup has found, if it is still alive.
+  /// Returns the instance that a lookup has found, if it is still alive.
   typealias Found = @Sendable () -> Instance?
 
   private let context: UDIContext
   private let requests: [LookupRequest]
-  /// What the lookups found last.
+  /// The instances that the lookups found last.
   private var found: [Found?]
   /// The number of the last change to `found`.
   private var number = 0
   /// How the call ends; nil while that is open.
   private var outcome: Result<any Sendable, any Error>?
   private let changes = Activity()
-  /// Makes the body of the operation from what was found. Returns nil if something is no longer alive.
+  /// Makes the body of the operation from the instances that were found. Returns nil if one of them is no longer alive.
   private let makeBody: @Sendable ([Found?]) -> Body?
 
   init(_ context: UDIContext, _ requests: [LookupRequest], _ makeBody: @escaping @Sendable ([Found?]) -> Body?) {
@@ -118,7 +118,8 @@ final class Availability: @unchecked Sendable {
 
   /// Waits until something else has been found than with the given number, or until it is known how the call ends.
   ///
-  /// - Returns: What has been found, with its number, and how the call ends; nil if the task is cancelled.
+  /// - Returns: The number of the last change, the instances that have been found, and how the call ends; nil if the
+  ///   task is cancelled.
   @inline(never)
   nonisolated(nonsending) private func state(
     after last: Int

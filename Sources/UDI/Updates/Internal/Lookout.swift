@@ -57,8 +57,8 @@ class Lookout: @unchecked Sendable {
   /// Notes a change, and returns whether the lookup might find something else now. Called under the tree lock.
   final func isNews(_ kind: ChangeKind) -> Bool {
     isOutOfDate = true
-    // If somebody else changes something during a look, the look may have found what was there before. A change of the
-    // kind `keptOnly` is the look's own only if the looking thread makes it.
+    // If somebody else changes something during a look, the look may have found the state before that change. A change
+    // of the kind `keptOnly` is the look's own only if the looking thread makes it.
     let looker = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.looker : nil
     let isMarked = kind == .ofLook || kind == .diedOfLook
     let isOfLook = isMarked || looker == currentThread() || kind != .died && Tree.isLooking
@@ -81,8 +81,8 @@ class Lookout: @unchecked Sendable {
     isPending = false
   }
 
-  /// Lets the garbage hold what has been found, which may be out of the tree by now, and must not be released under the
-  /// lock.
+  /// Lets the garbage hold the entries that have been found, which may be out of the tree by now, and must not be
+  /// released under the lock.
   final func discardFindings(_ garbage: inout Garbage) {
     found.first.discard(&garbage)
     found.others?.forEach { $0.discard(&garbage) }
@@ -137,7 +137,7 @@ class Lookout: @unchecked Sendable {
 /// What a lookup has found: all of it, if it finds all dependencies of a type.
 private typealias Findings = (others: [Finding]?, first: Finding)
 
-/// A dependency that a lookup has found, or what stands for it if it had to be made.
+/// A dependency that a lookup has found, or the provider that would have to make it.
 struct Finding {
   /// The id of the provider; for a binding, that of the key, inverted, and for a scope, the node's address; 0 for
   /// nothing, and for an override.
@@ -166,7 +166,7 @@ struct Finding {
   /// Lets the garbage release the entry.
   func discard(_ garbage: inout Garbage) { if let entry { garbage.add(entry) } }
 
-  /// Whether this stands for the same answer as what is found now. An instance that has to be made now counts as the
+  /// Whether this stands for the same answer as the present finding. An instance that has to be made now counts as the
   /// same if the same provider would make it, and if the instance that was found is not missed.
   func isSame(as now: Finding, _ garbage: inout Garbage) -> Bool {
     if number != now.number || address == .max { return false }

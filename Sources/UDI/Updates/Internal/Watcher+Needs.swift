@@ -88,7 +88,7 @@ extension Watcher {
     return true
   }
 
-  /// Notes a lookup that a factory makes, with what it finds.
+  /// Notes a lookup that a factory makes as a need. Its findings are noted at the end of the look.
   ///
   /// - Parameters:
   ///   - search: The direction that the lookup names.

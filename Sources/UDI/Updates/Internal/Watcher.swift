@@ -45,7 +45,7 @@ final class Watcher: Lookout, @unchecked Sendable {
   weak let context: UDIContext?
   /// What to look up.
   let request: LookupRequest
-  /// Whether the watching goes on when the context has been closed, as lookups from there go on with what is above.
+  /// Whether the watching goes on when the context has been closed, as lookups from there go on in the contexts above.
   let goesOnAbove: Bool
   /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
   var needsHaveChanged = false
@@ -105,8 +105,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
   /// has been called.
   ///
-  /// - Returns: What has been found; nil if the context is gone, or is closed and the watcher does not go on above; if
-  ///   the task is cancelled; or if the watcher is stopped.
+  /// - Returns: The dependencies that have been found; nil if the context is gone, or is closed and the watcher does
+  ///   not go on above; if the task is cancelled; or if the watcher is stopped.
   // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
   @inline(never)
   nonisolated(nonsending) func next() async -> [Found]? {
@@ -119,7 +119,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   ///   - hasChanged: The result of `nextChange`.
   ///   - isLazy: Whether to return nil as at the end, without a lookup, after a change that the user has made.
   ///   - actor: Where to look.
-  /// - Returns: What has been found, or nil at the end, as for `next`; nothing if the answer is still the same.
+  /// - Returns: The dependencies that have been found, or nil at the end, as for `next`; nothing if the answer is still
+  ///   the same.
   @inline(never)
   func news(after hasChanged: Bool, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
     guard hasChanged, let context else { return .some(nil) }

@@ -99,7 +99,7 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     /// The properties that only a few contexts need; nil as long as this context has needed none.
     private(set) var extras: NodeExtras?
     /// The slots that the context itself filled when it began to end. Lookups from here do not look for their keys
-    /// further up. Nothing else in them counts: what they refer to may be gone.
+    /// further up. Nothing else in them counts: the entries that they refer to may be gone.
     var formerSlots = CompactTable<Slot>()
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
     /// holds the context.) This is set only when it is needed (`remember`), because a weak reference costs memory and

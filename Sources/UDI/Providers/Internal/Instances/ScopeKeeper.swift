@@ -2,7 +2,7 @@
 ///
 /// A provider with this lifetime keeps nothing by itself. Each scope that asks gets a `ScopeKeeper`, which keeps the
 /// instances as a provider does under `.context`, while the provider's factory makes them. The keeper is in the table
-/// of the scope's providers, so what it keeps is closed, reset, listed and released together with the rest. But slots
+/// of the scope's providers, so its instances are closed, reset, listed and released together with the rest. But slots
 /// do not refer to it. A lookup finds the provider, whether the scope has made anything or not. So the order of lookups
 /// makes no difference to what they find.
 final class ScopeKeeper: Provider, @unchecked Sendable {
@@ -53,9 +53,9 @@ extension Provider {
     }
   }
 
-  /// The scope that owns what the provider makes for a context under the lifetime `.scope`: the nearest one of the
-  /// provider's kind. It must not be above the context in which the provider is registered, because its instances would
-  /// outlive that context. Called under the tree lock.
+  /// The scope that owns the instance that the provider makes for a context under the lifetime `.scope`: the nearest
+  /// one of the provider's kind. It must not be above the context in which the provider is registered, because its
+  /// instances would outlive that context. Called under the tree lock.
   ///
   /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
   /// - Complexity: O(depth).

@@ -79,7 +79,7 @@ class Activity: @unchecked Sendable {
   /// The extras of the context that `delayClosing` was called for.
   private final var delayed: NodeExtras?
 
-  /// The key of what the activity makes or closes; nil if there is none.
+  /// The key of the instance that the activity makes, runs or closes; nil if there is none.
   var key: KeyIdentity? { nil }
 
   /// Whether the activity is an operation that its context's closing has ended.
@@ -115,8 +115,8 @@ class Activity: @unchecked Sendable {
     extras.making.activities.append(self)
   }
 
-  /// Ends what `delayClosing` has begun. The caller must hold the activity, so that it is not released under the lock.
-  /// Call this under the tree lock.
+  /// Ends the delay that `delayClosing` has begun. The caller must hold the activity, so that it is not released under
+  /// the lock. Call this under the tree lock.
   @inline(__always)
   final func leaveContext() { if delayed != nil { endDelay() } }
 

@@ -72,7 +72,7 @@ final class AsyncCall: @unchecked Sendable {
   }
 
   /// Throws `CancellationError` if the current task is cancelled, or is part of an operation whose context is being
-  /// closed, so that the operation ends quietly when what it follows there ends.
+  /// closed, so that the operation ends quietly when the sequences that it follows there end.
   @inline(never)
   static func checkCancellation() throws {
     try Task.checkCancellation()
@@ -111,7 +111,8 @@ final class AsyncCall: @unchecked Sendable {
   /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
-  /// The keys of the providers whose factories or closers asked for what this call makes, the outermost first.
+  /// The keys of the providers whose factories or closers asked for the instance that this call makes, the outermost
+  /// first.
   var keysOfAskers: [KeyIdentity] { Tree.change { _ in keys(from: nil).dropLast() } }
 
   /// The provider whose asynchronous factory is running in the current task, or has started the current task and is

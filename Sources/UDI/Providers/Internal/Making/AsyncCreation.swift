@@ -1,11 +1,11 @@
 /// The creation of an instance by an asynchronous factory; or a preparation, in which the parameters of an initialiser
 /// are obtained, or a visit.
 ///
-/// It runs in a separate task, with the task-local values and the priority of the first task that asked; tasks
-/// that ask later can raise the priority. The tasks that want the instance wait without blocking a thread. A cancelled
-/// task stops waiting at once. If no task wants the instance any longer, and it is not yet about to be kept, the
-/// creation is abandoned: its task is cancelled. Whoever asks while an abandoned creation comes to its end waits for
-/// that, and then begins another one.
+/// It runs in a separate task, with the task-local values and the priority of the first task that asked; tasks that ask
+/// later can raise the priority. The tasks that want the instance wait without blocking a thread. A cancelled task
+/// stops waiting at once. If no task wants the instance any longer, and it is not yet about to be kept, the creation is
+/// abandoned: its task is cancelled. Whoever asks while an abandoned creation comes to its end waits for that, and then
+/// begins another one.
 final class AsyncCreation: Creation, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 

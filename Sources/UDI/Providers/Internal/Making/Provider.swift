@@ -244,7 +244,7 @@ package class Provider: Entry, @unchecked Sendable {
   /// Makes an instance as part of a call, when the parameters of an initialiser have been obtained.
   ///
   /// - Parameters:
-  ///   - demand: What is asked for, with the context that the factory gets.
+  ///   - demand: The demand, with the context that the factory gets.
   ///   - call: The new call.
   ///   - place: The keeper and the creation; nil if only the caller gets the instance.
   /// - Returns: Nil if the provider or its keeper has been reset, replaced or removed while the parameters were
@@ -371,7 +371,7 @@ package class Provider: Entry, @unchecked Sendable {
   ///   - isReset: Whether the provider stays in its context.
   ///   - closesLater: Whether those that have yet to be closed are still closed with the context.
   package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
-    // A reset does not drop what `provide` was given.
+    // A reset does not drop a provided instance.
     if isReset, isOfProvided { return }
     if isReset, Tree.isLooking { isResetByLook = true }
     // A keeper whose instance is still being made stays: if the scope is closed meanwhile, it closes that instance.

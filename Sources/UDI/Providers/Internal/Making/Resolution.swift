@@ -233,7 +233,7 @@ final class Resolution: ThreadState {
     called += batch
     for completion in batch {
       let arguments = completion.arguments?.arguments
-      // The frame does not retain what it refers to; `called` keeps the objects alive.
+      // The frame does not retain the objects that it refers to; `called` keeps them alive.
       unsafe frames.append((Unretained(completion.provider), Unretained(completion.context), arguments))
       unsafe completionFrames = frames.count
       unsafe graph = completion.graph

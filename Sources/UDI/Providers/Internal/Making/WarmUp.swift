@@ -7,7 +7,7 @@ final class WarmUp: @unchecked Sendable {
   /// even if it is replaced meanwhile.
   typealias Item = (demand: Demand, provider: Provider?)
 
-  /// The factories that have failed, those of items and of what items need, in the order in which they failed. The
+  /// The factories that have failed, those of items and of their dependencies, in the order in which they failed. The
   /// contexts are held, so that no other context gets the address of one of them.
   private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
 
