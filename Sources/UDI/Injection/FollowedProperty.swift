@@ -90,8 +90,8 @@ final class FollowedProperty: @unchecked Sendable {
   }
 }
 
-/// The object that Observation believes to be read. Observation hashes its path in only two cases: to record a read
-/// that is observed, and to tell somebody of a change. So the hashes show whether a read is observed.
+/// The value that Observation believes to be read. Observation hashes its path in only two cases: to record a read that
+/// is observed, and to tell somebody of a change. So the hashes show whether a read is observed.
 private struct Observed: Observable, Hashable {
   static let path: any KeyPath<Observed, Bool> & Sendable = \Observed[Observed()]
   static let hashes = Atomic<UInt>(0)

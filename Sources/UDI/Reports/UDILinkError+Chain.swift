@@ -32,8 +32,8 @@ extension UDILinkError {
   /// if the provider could not give an instance for another reason.
   var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || chain[0].fileID == nil) }
 
-  /// Whether an optional parameter gets nil: there is no such dependency, it needs in a circle the instance that the
-  /// parameter is for, or there is no scope for it.
+  /// Whether an optional parameter gets nil, for one of three reasons: there is no such dependency; the dependency
+  /// needs, in a circle, the instance that the parameter is for; or there is no scope for the dependency.
   var leavesOptionalNil: Bool {
     switch cause {
     // If the whole circle lies behind the parameter, the instance that the parameter is for is not a part of it.

@@ -40,7 +40,7 @@ package final class Closer: @unchecked Sendable {
     _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
   ) -> Body {
     let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
-      // The cast fails only if `onClose` was called on an alias's registration, and the instance is not of its type.
+      // The cast fails only if the verb was called on an alias's registration, and the instance is not of its type.
       if let dependency = instance.value(as: Dependency.self, isExact: false) { try await function(dependency) }
     }
     return ActorOwned(body, by: function.isolation)

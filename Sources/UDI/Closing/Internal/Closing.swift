@@ -102,7 +102,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// waits for each activity for a tenth of the limit.
   ///
   /// - Parameter number: The number of the caller among those that wait for this part. The caller stops waiting if it
-  ///   is not yet the turn of this part, or of one below.
+  ///   is not the turn of this part, or of one below.
   func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
     // If a closer is left behind, the run goes on with the task-local values of this task.
     let timer = Task { [self] in if await limit.wait() { leaveBehind(limit.tenth, leaving: number) } }

@@ -3,7 +3,7 @@
   /// in an extension, in the file that the mark names. Debug builds check that; a release build contains nothing of
   /// this.
   protocol ProviderListener {
-    // MARK: - Closing (`Closing/Internal/Closer.swift`). Under the tree lock, except `closeUnkept`, `beginOperations`
+    // MARK: - Closing (`Closer.swift`). Under the tree lock, except `closeUnkept` and `beginOperations`
 
     /// The closer of a provider's instances.
     associatedtype ClosingPart: AnyObject

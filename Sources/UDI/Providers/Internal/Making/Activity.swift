@@ -10,7 +10,7 @@ import Dispatch
 class Activity: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// A thread, a task or an activity that waits for the end of another activity.
+  /// A thread, a task or another activity that waits for the end of an activity.
   enum Waiter {
     /// A thread, which may be making several instances, one for the other.
     case thread(Unretained<Resolution>)

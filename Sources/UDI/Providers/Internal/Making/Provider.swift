@@ -47,8 +47,9 @@ package class Provider: Entry, @unchecked Sendable {
   /// Whether each instance that is kept has an operation (`Closer.operation`). Read without a lock after the instance
   /// has been kept; `UDIRegistration.running` begins the operations of those that were kept before.
   let hasOperation = Atomic<Bool>(false)
-  /// Whether there is a completion. For an instance that is kept, this is set and read under the tree lock, so that
-  /// either whoever keeps it or `onCreate` completes it. For all other instances, it is read without a lock.
+  /// Whether there is a completion. For an instance that is kept, the flag is set and read under the tree lock, so that
+  /// the instance is completed either by whoever keeps it or by `onCreate`. For all other instances, the flag is read
+  /// without a lock.
   let completesInstances = Atomic<Bool>(false)
   final var hasCompletion: Bool { completesInstances.load(ordering: .relaxed) }
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
