@@ -151,13 +151,15 @@ extension UDIContext {
 
   /// Adds a waiter for the end of the context.
   ///
-  /// - Returns: What to wait for, and the waiter's number. Nil if the context is closed, or waits for the waiter.
+  /// - Returns: The activity to wait for, and the waiter's number. Nil if the context is closed, or waits for the
+  ///   waiter.
   /// - Throws: The failure of an operation, if nobody has been told of it.
   private func enterEnd(_ waiter: Activity.Waiter) throws -> (Activity, UInt64)? {
     try change { node, _ -> (Activity, UInt64)? in
       if node.treeLocked.state == .closed { return nil }
       let extras = node.treeLocked.ensureExtras()
-      // A run of `close()` might wait for this task, and gets the failures.
+      // Once the closing has begun, its run gets the failures. If the run waits for this task, `enter` throws, and this
+      // task must not wait.
       if let part = extras.closing.part { return (try? part.enter(waiter)).map { (part, $0) } }
       if let failure = node.takeFailure() { throw failure }
       let end = extras.closing.end ?? Operation()

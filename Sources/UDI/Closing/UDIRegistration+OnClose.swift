@@ -1,4 +1,4 @@
-/// Closing what a context owns.
+/// Closing the instances that a context owns.
 extension UDIRegistration where Dependency: Sendable {
   /// Sets a closure that is called with each instance that the context owns, when the context is closed.
   ///
@@ -49,19 +49,19 @@ extension UDIRegistration {
       if $0.close != nil { fatalError("\(site.fileID):\(site.line): `onClose` was called twice.") }
       $0.close = body
     }
-    // Nothing else closes what a context was given that was closed, or being closed.
+    // An instance that was provided to a context that is not open was refused, so nothing else will close it.
     if let provider = entry as? Provider, let (instance, path) = Tree.change({ _ in provider.extras?.refused.take() }) {
       Task { await provider.close(instance.value, with: body, path) }
     }
     return self
   }
 
-  /// Changes what is done with the provider's instances when they are closed, also with those that exist already.
+  /// Changes the closers of the provider's instances, including those that exist already.
   ///
-  /// - Returns: What keeps them.
+  /// - Returns: The keepers of the instances.
   func changeClosers(_ verb: String, at site: UDICallSite, _ change: (Closer) -> Void) -> [Provider] {
     guard let provider = provider(for: verb, at: site) else { return [] }
-    // A provider that was not registered, because something else was to stay, has no lifetime yet.
+    // A provider that was not registered, for example because of `replaces: false`, has no lifetime yet.
     if !provider.owns, provider.id != 0 {
       fatalError(
         """

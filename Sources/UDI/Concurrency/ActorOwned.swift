@@ -36,10 +36,10 @@ final class ActorOwned<Value>: CustomReflectable, @unchecked Sendable {
   var customMirror: Mirror { Mirror(self, children: [], ancestorRepresentation: .suppressed) }
 }
 
-// What has to be released on the main actor. The end of a session lets go of much at once, so a single turn on the main
-// actor releases everything that has been added until then.
+// Values that wait to be released on the main actor. The end of a session lets go of much at once, so a single turn on
+// the main actor releases everything that has been added until then.
 private let mainActorLock = Lock()
-/// What releases it. Guarded by `mainActorLock`.
+/// The closures that release the values. Guarded by `mainActorLock`.
 private nonisolated(unsafe) var mainActorReleases: [@Sendable () -> Void] = []
 
 private func addToMainActorReleases(_ release: @escaping @Sendable () -> Void) {

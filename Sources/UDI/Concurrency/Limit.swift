@@ -16,7 +16,7 @@ package final class Limit: Sendable {
 
   /// Waits until the limit is over.
   ///
-  /// - Returns: False if the task is cancelled before.
+  /// - Returns: False if the task is cancelled before that.
   @inline(never)
   func wait() async -> Bool { if time > .zero { (try? await clock.sleep(for: time)) != nil } else { true } }
 }

@@ -61,7 +61,7 @@ struct Lock: ~Copyable, Sendable {
     #endif
   }
 
-  // `withLock` calls these two, because taking a lock is 150 bytes of code.
+  // `withLock` calls these two, because the code that takes a lock has 150 bytes wherever it is inlined.
   @inline(never)
   private borrowing func take() { lock() }
 

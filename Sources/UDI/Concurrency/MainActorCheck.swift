@@ -27,9 +27,9 @@ var runsOnMainActor: Bool { DispatchQueue.getSpecific(key: mainActorMark) != nil
 @usableFromInline
 func isIsolatedToMainActor(_ type: Any.Type, _ place: @autoclosure () -> String = "") -> Bool {
   if runsOnMainActor { return true }
-  // The runtime decides, because it recognises every way in which code can be on the main actor. If this code is not
-  // on the main actor, the runtime stops the program, so the message is written first. (In the exceptional case that
-  // is described above, the message is written although the program goes on.)
+  // The runtime decides, because it recognises every way in which code can be on the main actor. If this code is not on
+  // the main actor, the runtime stops the program, so the message is written first. (In the exceptional case that is
+  // described above, the message is written although the program goes on.)
   writeToStandardError(
     """
     \(place())\(describeType(type)) is not Sendable, so it can be bound, registered, looked up and used on the \

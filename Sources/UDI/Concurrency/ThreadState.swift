@@ -1,4 +1,5 @@
-/// What belongs to a thread for as long as the thread lives. Making adds what it needs in a subclass (`Resolution`).
+/// The state of a thread, for as long as the thread lives. The layer that makes instances adds its own part in a
+/// subclass (`Resolution`).
 class ThreadState: ThreadStateMaking {
   /// Whether the thread is the process's first one.
   final let isOfFirstThread = isFirstThread
@@ -20,7 +21,7 @@ class ThreadState: ThreadStateMaking {
   @exclusivity(unchecked) private final var uncheckedListeners: UInt8 = 0
   final var isTelling: Bool { unsafe uncheckedListeners != 0 }
 
-  /// Calls a listener, unless this thread is calling it already: what a listener does is not told to it.
+  /// Calls a listener, unless this thread is calling it already: a listener is not told what it does itself.
   final func tell(_ listener: Listener, _ call: () -> Void) {
     guard unsafe uncheckedListeners & listener.rawValue == 0 else { return }
     unsafe uncheckedListeners |= listener.rawValue
@@ -35,8 +36,8 @@ class ThreadState: ThreadStateMaking {
     let here = unsafe withUnsafeMutablePointer(to: &mark) { UInt(bitPattern: $0) }
     // Some code runs on its own stack, and there is no way to tell how much of it is left.
     guard let stack = unsafe stack, stack.contains(here) else { return false }
-    // What must be left is enough to throw the error, with its explanation, and to do everything that factories do
-    // between two checks.
+    // This reserve is enough to throw the error, with its explanation, and for everything that factories do between two
+    // checks.
     return here - stack.lowerBound < min(max(UInt(stack.count) / 4, 56 << 10), 128 << 10)
   }
 }

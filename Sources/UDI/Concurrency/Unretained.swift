@@ -4,7 +4,7 @@
 /// the work of a lookup, and a count could reach zero under a lock, which must never happen.
 ///
 /// The type is marked safe, because all code follows a rule, which the compiler cannot check: a reference is used only
-/// while its object is certain to be alive. There are two reasons why it can be:
+/// while its object is certain to be alive. It can be certain for two reasons:
 ///
 /// - A reference that is part of the tree leads to an entry or a `UDIAttachment`, and is removed before the object is
 ///   freed, under the lock that guards the reference (see `Tree.swift`). Therefore, if the reference is read under this

@@ -12,7 +12,7 @@ final class FollowedProperty: @unchecked Sendable {
 
   @usableFromInline let link: PropertyLink
   private let registrar = ObservationRegistrar()
-  /// What waits for the next change; nil if nobody has read the property since the last one.
+  /// The watcher that waits for the next change; nil if nobody has read the property since the last one.
   private var watcher: Watcher?
 
   init(_ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, at site: UDICallSite) {
@@ -41,7 +41,7 @@ final class FollowedProperty: @unchecked Sendable {
     return observe(from: start, for: attachment, since: stamp) { link.value(attachment, of: owner) }
   }
 
-  /// Reads the dependency of a view, whose context this is.
+  /// Reads the dependency of a view from the view's context.
   @MainActor
   func value<Dependency>(in context: UDIContext) -> Dependency? {
     if watcher?.context !== context { changeNow() }
@@ -60,7 +60,8 @@ final class FollowedProperty: @unchecked Sendable {
     from context: UDIContext?, for attachment: UDIAttachment? = nil, since stamp: UInt = 0, _ lookUp: () -> Dependency?
   ) -> Dependency? {
     if let present = Tree.change({ watcher?.readingAgain(&$0) }) { return present.looking(isWhole: true, lookUp) }
-    // If the watcher looks on the main actor, too, it does not find what a read there makes and releases at once.
+    // If the read is on the main actor, the watcher looks there, too: then it cannot find an instance that such a read
+    // makes and releases at once.
     let actor = runsOnMainActor ? MainActor.shared : nil
     let consumer = Consumer(context, link.request, goesOnAbove: true)
     let made = consumer.watcher
@@ -74,8 +75,8 @@ final class FollowedProperty: @unchecked Sendable {
 
   /// Tells the observers.
   ///
-  /// - Returns: Whether the watcher waits for the next change, too: if nobody has been told, because the reader is on
-  ///   another thread, and becomes an observer only at the end of what it does.
+  /// - Returns: Whether the watcher waits for the next change, too. It does if nobody has been told, because the reader
+  ///   is on another thread, and becomes an observer only when the closure that tracks it ends.
   private func tell(after last: Watcher, isOnMainActor: Bool) -> Bool {
     Tree.change { _ in if watcher === last { watcher = nil } }
     let before = Observed.hashes.load(ordering: .relaxed)
@@ -89,8 +90,8 @@ final class FollowedProperty: @unchecked Sendable {
   }
 }
 
-/// What Observation believes to be read. It hashes the path of a read that is observed, to record it, and of a change
-/// that it tells somebody of, and does nothing with any other. So the path says whether a read is observed.
+/// The value that Observation believes to be read. Observation hashes its path in only two cases: to record a read that
+/// is observed, and to tell somebody of a change. So the hashes show whether a read is observed.
 private struct Observed: Observable, Hashable {
   static let path: any KeyPath<Observed, Bool> & Sendable = \Observed[Observed()]
   static let hashes = Atomic<UInt>(0)

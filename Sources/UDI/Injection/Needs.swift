@@ -2,12 +2,12 @@ import Synchronization
 
 /// The dependencies that an object requires: its properties with the wrapper `Required`.
 extension Node {
-  /// Looks up what an object requires, after it has been attached. What is missing is reported: the program stops only
-  /// when the property is read.
+  /// Looks up the dependencies that an object requires, after it has been attached. Missing ones are reported: the
+  /// program stops only when the property is read.
   ///
   /// - Parameter site: The call, or the registration, that attached the object; nil if that is not known.
-  /// - Returns: False if a factory has attached the object anew or detached it. What is left to do was then done, or is
-  ///   no longer wanted.
+  /// - Returns: False if a factory has attached the object anew or detached it. The rest was then done for the new
+  ///   context, or is no longer wanted.
   @discardableResult
   static func fillRequired(_ object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool {
     let now = attachment.stamp

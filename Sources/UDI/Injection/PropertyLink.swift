@@ -10,18 +10,18 @@ import Synchronization
 final class PropertyLink {
   /// What the declaration asks for.
   let request: LookupRequest
-  /// How the property keeps what it has looked up; nil for a required dependency.
+  /// How the property keeps its dependency; nil for a required dependency.
   private let keeping: UDIKeeping?
 
   /// Whether the property is filled when its object is attached.
   private var isFilled: Bool { keeping == nil }
-  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class
-  /// while the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's
-  /// own code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
+  /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
+  /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
+  /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
   private let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set. Nil if the property keeps weakly.
   private var kept: Instance?
-  /// The same if the property keeps weakly. It needs no lock, because no property that is filled does.
+  /// The same if the property keeps weakly. It needs no lock, because a property that is filled never keeps weakly.
   private var weaklyKept: (() -> Instance?)?
   /// The attachment's `stamp` at the time when the dependency was kept, or `pinned` if a value was set.
   private var stamp: UInt = 0
@@ -33,8 +33,8 @@ final class PropertyLink {
   /// Whether the program has made a property with the wrapper `@Required`.
   static let someAreRequired = Atomic<Bool>(false)
 
-  /// - Parameter keeping: How the property keeps what it has looked up; nil for a required dependency, which is kept
-  ///   strongly, and looked up when the object is attached.
+  /// - Parameter keeping: How the property keeps its dependency; nil for a required dependency, which is kept strongly,
+  ///   and looked up when the object is attached.
   init(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, keeps keeping: UDIKeeping? = nil,
     at site: UDICallSite
@@ -95,7 +95,7 @@ final class PropertyLink {
     if withLockIfFilled({ present(now) }) != nil { return }
     do { replace(with: try find(attachment, for: owner), now, unlessKept: true) } catch {
       forget(before: now)
-      // What is missing no longer matters if the factory has attached the object elsewhere.
+      // A missing dependency no longer matters if the factory has attached the object elsewhere.
       if attachment.stamp != now { return }
       UDIReporter.current.report(.needNotMet, describe(error, owner), at: site ?? request.site)
     }
@@ -141,13 +141,13 @@ final class PropertyLink {
     _ = isIsolatedToMainActor(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
-  /// Writes what is kept, if it is up to date.
+  /// Writes the kept value, if it is up to date.
   ///
   /// - Parameter now: The attachment's `stamp`.
   /// - Returns: Whether there was something to write.
   @inline(__always)
   private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    // Most reads end here. Nothing is counted but the reference that the caller gets.
+    // Most reads end here. The only retain is the one for the caller's reference.
     let isWritten = withLockIfFilled {
       guard stamp >= now, let form = kept?.form, form.isComplete else { return false }
       unsafe form.write(form.object, to: memory.address)
@@ -157,7 +157,7 @@ final class PropertyLink {
     return withLockIfFilled { present(now) }.map { memory.write($0, isExact: true, as: request.type) } ?? false
   }
 
-  /// What is kept, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
+  /// The kept value, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
   @inline(__always)
   private func present(_ now: UInt) -> Instance? { stamp >= now ? kept ?? weaklyKept?() : nil }
 
@@ -174,7 +174,7 @@ final class PropertyLink {
   ///
   /// - Parameters:
   ///   - stamp: The attachment's `stamp` before the lookup.
-  ///   - unlessKept: Whether a value stays that is kept already and is up to date. During the lookup, the property
+  ///   - unlessKept: Whether a value that is kept already and is up to date stays. During the lookup, the property
   ///     might have been set or read, or its object attached elsewhere, for example by a factory.
   /// - Returns: The value that stays.
   @discardableResult
@@ -194,7 +194,8 @@ final class PropertyLink {
     return known
   }
 
-  /// Releases what was looked up under an earlier stamp, if this code runs where the property may be used.
+  /// Releases the dependency that was looked up under an earlier stamp, if this code runs where the property may be
+  /// used.
   func forget(before now: UInt) {
     if request.reach == .mainActor, !runsOnMainActor { return }
     let old = withLockIfFilled { stamp < now ? kept.take() : nil }

@@ -8,7 +8,7 @@ final class RequiredProperties {
   typealias Property = (name: String, offset: Int)
 
   let all: [Property]
-  /// The properties that may be used by the code that attaches an object: none if the class is an actor.
+  /// The properties that the code that attaches an object may use: none if the class is an actor.
   let usableFromOutside: [Property]
 
   private static let lock = Lock()
@@ -36,9 +36,9 @@ final class RequiredProperties {
 
   private static var word: Int { MemoryLayout<UInt>.size }
 
-  /// The runtime's description of a class, and what the runtime makes of it for each class, with its arguments if it is
-  /// generic. The description is a constant of the program, so all these places are valid. Nil if the class is not
-  /// written in Swift.
+  /// The metadata of a class, of which a generic class has one for each set of arguments, and the runtime's description
+  /// of the class. The description is a constant of the program, so the addresses in it stay valid. Nil if the class is
+  /// not written in Swift.
   private static func places(of type: AnyClass) -> (metadata: UnsafeRawPointer, description: UnsafeRawPointer)? {
     let metadata = unsafe unsafeBitCast(type, to: UnsafeRawPointer.self)
     #if canImport(Darwin)
@@ -58,8 +58,8 @@ final class RequiredProperties {
   private static func own(of type: AnyClass) -> [Property] {
     guard let (metadata, address) = unsafe places(of: type), let list = unsafe target(address + 16) else { return [] }
     var offsets = unsafe metadata + word * Int(address.load(fromByteOffset: 40, as: UInt32.self))
-    // If the superclass may change without this class being compiled again, the place is counted from where this
-    // class's own part of the metadata begins. The runtime stored that when it made the metadata.
+    // If the superclass may change without this class being compiled again, the place is counted from the beginning of
+    // this class's own part of the metadata. The runtime stored that position when it made the metadata.
     let hasResilientSuperclass = unsafe address.load(as: UInt32.self) >> 29 & 1 == 1
     if hasResilientSuperclass {
       guard let bounds = unsafe target(address + 24) else { return [] }

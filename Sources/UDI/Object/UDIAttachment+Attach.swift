@@ -31,7 +31,7 @@ extension UDIAttachment {
     attachments.add(1, ordering: .relaxed)
   }
 
-  /// Ends what follows dependencies for the object. Called under the tree lock.
+  /// Stops everything that follows dependencies for the object. Called under the tree lock.
   func stopFollowing() { Node.stop(unsafe followers.take() ?? []) }
 
   /// Records that a context owns the object. From then on, the object does not strongly hold that context or one above
@@ -43,8 +43,8 @@ extension UDIAttachment {
     storeAgain(&garbage)
   }
 
-  /// The contexts that own the object. The garbage keeps them alive: they were loaded from weak references, so these
-  /// might have become the last ones.
+  /// The contexts that own the object. The garbage keeps them alive: they were loaded from weak references, and the
+  /// loaded references might have become the last ones.
   private func liveOwners(_ garbage: inout Garbage) -> [UDIContext] {
     let alive = lock.withLock { unsafe owners.compactMap(\.context) }
     for owner in alive { garbage.add(owner, .anywhere) }

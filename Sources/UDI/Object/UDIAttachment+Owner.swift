@@ -3,9 +3,9 @@ import Synchronization
 /// Which object an attachment belongs to, and whether an object has an attachment.
 ///
 /// Asking the runtime whether a class conforms to `UDIObject` is slow: the first time, the runtime goes through all
-/// conformances in the program, which takes longer than everything else about a new instance of a class. So it is asked
-/// only if the class is not known to conform, and if there is an attachment that might belong to the object: a
-/// stranger, whose object is of a class that is not known yet.
+/// conformances in the program, which takes longer than everything else about a new instance of a class. So the runtime
+/// is asked only if the class is not known to conform, and if there is a stranger: an attachment whose object's class
+/// is not known yet, so that it might belong to this object.
 ///
 /// No object is missed if its attachment is made together with it, as `UDIObject` demands. If the class of such an
 /// object is not known, its attachment is still counted in `strangers`, because an attachment is taken off the count
@@ -51,7 +51,7 @@ extension UDIAttachment {
     owner.store(address, ordering: .relaxed)
   }
 
-  /// Records of which class the object is that this attachment belongs to.
+  /// Records the class of the object that this attachment belongs to.
   func rememberClass(of object: AnyObject) {
     if owner.load(ordering: .relaxed) != 0 { return }
     TypeToken.of(type(of: object)).identity.read { $0.isMember.store(true, ordering: .relaxed) }

@@ -64,8 +64,8 @@ public final class UDIAttachment: UDIFinder, Sendable {
   /// The bindings by which this object has bound other instances. Guarded by the tree lock.
   nonisolated(unsafe) var bindingsOfOthers = ObjectSet()
 
-  /// What follows dependencies for this object until it is attached again or detached; nil if nothing does. Guarded by
-  /// the tree lock.
+  /// The followers of dependencies for this object, until it is attached again or detached; nil if there are none.
+  /// Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked ("attach" in `Benchmarks/instructions`).
   @exclusivity(unchecked) nonisolated(unsafe) var followers: [Node.Follower]?
 
@@ -81,9 +81,9 @@ public final class UDIAttachment: UDIFinder, Sendable {
       noteHolding(false)
       for binding in otherBindings { binding.withdraw(&garbage) }
       garbage.held(unsafe weakKeeper)?.withdraw(&garbage)
-      // The bindings of the object itself, including those that were made through a context's `bind`. If something
-      // held this attachment for longer than the object lived, another object might have the address by now. That
-      // object's bindings are not dead, and stay.
+      // The bindings of the object itself, including those that were made through a context's `bind`. If something held
+      // this attachment for longer than the object lived, another object might have the address by now. That object's
+      // bindings are not dead, and stay.
       InstanceChain.bindings(at: address) { binding in
         if binding.liveObject(&garbage) == nil { binding.withdraw(&garbage) }
       }

@@ -63,8 +63,9 @@ public enum UDIOrigin {
     try context(for: verb, isRequired: true, request)!
   }
 
-  /// Returns the error to throw for a failed lookup: the same, with the object that asked, if an object did. If the
-  /// object is attached to no context, and nothing is registered, the error gives the missing attachment as the cause.
+  /// Returns the error to throw for a failed lookup: the given one, with the object that asked, if an object did. If
+  /// the object is attached to no context, and nothing is registered, the error gives the missing attachment as the
+  /// cause.
   @inline(never)
   func seen(_ error: any Error, at site: UDICallSite) -> any Error {
     guard case .object(let attachment, let owner) = self, var error = error as? UDILinkError else { return error }

@@ -90,7 +90,7 @@ extension UDIContext {
   /// them:
   ///
   /// 1. `attempt` looks into the index, under the lock of the node where the lookup begins, and of each further node
-  ///    that it climbs to. Most lookups end here: what has been found is in the caller's memory, or there is nothing.
+  ///    that it climbs to. Most lookups end here: the dependency is in the caller's memory, or there is none.
   /// 2. An object that is not stored in the form of the requested type is cast.
   /// 3. An entry that does not show its instance, such as a provider, is asked for it, while no lock is held
   ///    (`takeInstance`).
@@ -206,7 +206,7 @@ extension UDIContext {
   ///
   /// - Parameter asker: The object that looks something up, if the caller knows of one.
   /// - Returns: Nil if recording is off, or if neither an object nor a provider is known to be looking something up.
-  ///   What an observer or a reporter looks up does not count as looked up by the factory that runs meanwhile.
+  ///   Lookups by an observer or a reporter do not count as lookups of the factory that runs meanwhile.
   @inline(never)
   func presentDependent(_ asker: AnyObject?) -> Dependent? {
     guard isRecording else { return nil }

@@ -47,6 +47,7 @@ extension UDIContext {
     defer { withExtendedLifetime(identity) {} }
     return change { node, garbage in
       if node.treeLocked.state == .closing { return false }
+      // The binding counts as removed even if its object has been released already.
       let (binding, provider) = (node.heldBinding(identity), node.provider(identity.id))
       binding?.takeOut(&garbage)
       if let provider { node.unregister(provider, &garbage) }

@@ -154,7 +154,7 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
     guard let asker, let made = try await Demand(context: asker, request: request).obtain(entry: entry) else {
       throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
     }
-    // It is of exactly this type.
+    // The instance is of exactly this type: see `Demand.obtain(entry:)`.
     return unsafe made.value(as: Dependency.self).unsafelyUnwrapped
   }
 

@@ -1,5 +1,6 @@
 extension UDILinkError {
-  /// Advice on what to do. If a closure cannot wait for what it needs, that is to change the closure's registration.
+  /// Advice on what to do. If a closure cannot wait for a dependency, the advice is to change the closure's
+  /// registration.
   var advice: String? {
     guard cause.isOnlyHere, let closure = chain.last(where: { $0.isProvider && $0.parameter == nil }) else {
       return explanation.advice

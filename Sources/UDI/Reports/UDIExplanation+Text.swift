@@ -103,7 +103,7 @@ extension UDIExplanation: CustomStringConvertible {
   private var range: String {
     let directions =
       switch search {
-      // From a closed context, lookups go on at what was its parent.
+      // From a closed context, lookups go on at its former parent.
       case .lineage where fullPath.count > 1 || contexts.contains { $0.fullPath[0] != fullPath[0] }: ", below and above"
       case .lineage, .descendants: " and below"
       case .local: " itself"
@@ -134,7 +134,7 @@ extension UDIExplanation: CustomStringConvertible {
       let list = findings.isEmpty ? "nothing" : findings.joined(separator: "; ")
       lines.append(spelled("  \(quoted(context.fullPath)): \(list)"))
     }
-    // Until there are enough contexts, all that have something are listed.
+    // If fewer than `enoughContexts` are listed, the others have nothing.
     if omittedCount > 0 {
       lines.append(spelled("  \(omittedCount) more\(contexts.count < Self.enoughContexts ? ": nothing" : "")"))
     }

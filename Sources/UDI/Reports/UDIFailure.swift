@@ -31,7 +31,7 @@ public struct UDIFailure: Error, Sendable, CustomStringConvertible {
   /// - Parameter what: What is wrong with the dependencies.
   package static func describe(_ failures: [UDIFailure], _ what: String) -> String {
     if failures.count == 1 { return spelled("One dependency \(what): \(failures[0].description)") }
-    // Without what needed the dependency: two dependencies may lack the same one.
+    // A cause leaves out who needed the missing dependency, because several may need the same one.
     let causes = failures.map { ($0.error as? UDILinkError)?.explanation.decision ?? "\($0.error)" }
     let dependencies = failures.map(\.dependency)
     let count = Set(dependencies).count

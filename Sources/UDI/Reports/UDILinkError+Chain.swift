@@ -32,11 +32,11 @@ extension UDILinkError {
   /// if the provider could not give an instance for another reason.
   var isAbsence: Bool { chain.count == 1 && (cause == .factoryReturnedNil || chain[0].fileID == nil) }
 
-  /// Whether an optional parameter gets nil: there is no such dependency, it needs in a circle what the parameter is
-  /// for, or there is no scope for it.
+  /// Whether an optional parameter gets nil, for one of three reasons: there is no such dependency; the dependency
+  /// needs, in a circle, the instance that the parameter is for; or there is no scope for the dependency.
   var leavesOptionalNil: Bool {
     switch cause {
-    // If all of the circle lies behind the parameter, what the parameter is for is not a part of it.
+    // If the whole circle lies behind the parameter, the instance that the parameter is for is not a part of it.
     case .cycle(let path):
       !path.allSatisfy { key in chain.dropLast().contains { describeKey($0.typeName, $0.name) == key } }
     case .noScope, .scopeIsAbove: chain.count == 1

@@ -18,7 +18,8 @@ extension Consumer {
   /// - Parameters:
   ///   - actor: The actor on which the task looks, and takes steps; asked after each change.
   ///   - isLazy: As for `Watcher.news`.
-  ///   - step: Called after each change, until it returns false, with what has been found; and with nil at the end.
+  ///   - step: Called after each change, until it returns false, with the dependencies that have been found; and with
+  ///     nil at the end.
   func follow(
     on actor: @escaping @Sendable () -> (any Actor)?, looksOnlyIfInDoubt isLazy: Bool = false,
     _ step: ActorOwned<([Watcher.Found]?) -> Bool>

@@ -118,7 +118,8 @@ extension UDILinking {
 }
 
 extension UDIOrigin {
-  /// What begins to watch on behalf of one consumer. It does not keep the context alive, so a stored sequence does not.
+  /// Returns a closure that begins to watch on behalf of one consumer. The closure does not keep the context alive, so
+  /// a stored sequence does not, either.
   fileprivate func watch(_ request: LookupRequest, findsAll: Bool = false) -> @Sendable () -> Consumer {
     let context = try? context(for: "updates", isRequired: nil, request)
     return { [weak context] in Consumer(context, request, findsAll: findsAll) }

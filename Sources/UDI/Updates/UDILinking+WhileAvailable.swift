@@ -85,7 +85,7 @@ extension UDIOrigin {
       guard let first = try? next(First.self), let others = try? (repeat next((each More).self)) else { return nil }
       return { try await operation(first, repeat each others) }
     }
-    // This is what the operation has returned.
+    // `run` returns the operation's own result.
     return try await availability.run() as! Result
   }
 }

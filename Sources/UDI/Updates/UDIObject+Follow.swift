@@ -86,13 +86,13 @@ extension UDIObject {
     let (consumer, watcher) = consumer(request)
     // The first call is made here, so the task waits for another answer.
     if isHere { Tree.change { _ in watcher.change = nil } }
-    // A factory may have attached the object elsewhere, which has ended the following.
+    // A factory may have attached the object elsewhere, which stops this `follow`.
     if isHere, case let first = watcher.begin({ watcher.context?.lookUp(request) }) as Dependency?, watcher.goesOn {
       try? body(self, first)
     }
-    // The task begins after the first call, so that no other call overlaps with that.
+    // The task begins after the first call, so that no later call overlaps the first.
     let step = { [weak self] found in self.map { object in watcher.pass(found) { try? body(object, $0) } } ?? false }
-    // What the closure captures is released on its actor.
+    // The closure and everything that it captures are released on its actor.
     return consumer.follow(on: { actor }, ActorOwned(step, by: actor))
   }
 
@@ -109,8 +109,8 @@ extension UDIObject {
 extension Watcher {
   fileprivate var goesOn: Bool { Tree.change { _ in !isStopped } }
 
-  /// Passes on what has been found, unless the following has ended. Call this on the actor of the closure. At the end,
-  /// there is nothing any more, which is passed on unless there was nothing before.
+  /// Passes on the dependency that has been found, unless the following has ended. Call this on the actor of the
+  /// closure. At the end, nil is passed on, unless nothing was found before, either.
   ///
   /// - Returns: Whether to go on.
   fileprivate func pass<Dependency>(_ found: [Found]?, to body: (Dependency?) -> Void) -> Bool {
@@ -120,7 +120,7 @@ extension Watcher {
 }
 
 extension UDIAttachment {
-  /// Adds what follows a dependency for the object.
+  /// Adds a watcher that follows a dependency for the object.
   ///
   /// - Parameter stamp: The `stamp` before the following began. If the object has been attached or detached since, the
   ///   following ends at once.

@@ -91,9 +91,10 @@ extension UDIContext {
   // MARK: - Mistakes
 
   // The compiler considers an unavailable form only if no other form fits, and then its message explains the error.
-  // Without the form below, the compiler would say that there are no exact matches. It takes what the others do not: no
-  // parameters, another type, and a closure after `using:`. The type of `none` fits no other closure: otherwise this
-  // form's message would hide errors in the closures of other forms, and in what is called on their result.
+  // Without the form below, the compiler would say that there are no exact matches. This form accepts what the others
+  // reject: an initialiser without parameters, one that makes another type, and a closure after `using:`. No closure
+  // fits the type of `none`. Otherwise this form would also accept trailing closures, and its message would hide the
+  // errors in them and in calls that are chained to the registration.
 
   /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
   @available(*, unavailable, message: "`using:` takes what has parameters and makes the type; `onClose` comes after it")
@@ -147,7 +148,7 @@ extension FactoryFunction {
     self.init { (context: UDIContext) throws -> Dependency? in
       var position = 0
       let thread = Resolution.current
-      // A check asks only for the types.
+      // If `listed` is not nil, `Factory.parameterTypes` is only asking for the types.
       if thread.read({ $0.listed != nil }) {
         thread.read { $0.listed = ArgumentPack<First, repeat each More>.types }
         return nil

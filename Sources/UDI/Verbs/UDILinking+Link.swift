@@ -169,10 +169,10 @@ extension UDILinking {
   // the Swift repository: docs/ABI/TypeLayout.rst). Only values of such types are written this way. Writing the value
   // elsewhere and moving it into the optional would cost as much as the lookup's lock.
   //
-  // What clients compile is marked `@_alwaysEmitIntoClient`, here and everywhere. With `@inlinable`, the library would
-  // contain it as well, in a form for all types, and so would every client: 32 KiB that nothing calls. `require` is
-  // transparent, so that the compiler does not optimise it for each type before inlining it. Factories call it most;
-  // clients compile 3 % faster by this ("compile" in `Benchmarks/cost`).
+  // What clients compile is marked `@_alwaysEmitIntoClient`, here and everywhere. With `@inlinable`, the library and
+  // every client would also contain a generic copy that nothing calls: 32 KiB. `require` is transparent, so that the
+  // compiler does not optimise it for each type before inlining it. As factories call it often, this makes clients
+  // compile 3 % faster ("compile" in `Benchmarks/cost`).
 
   /// Performs the lookup for `link`. If the dependency cannot be made, reports why.
   @_alwaysEmitIntoClient @inline(__always)

@@ -55,8 +55,8 @@ extension UDIAttachment {
   /// Not retaining it saves 150 of 505 instructions of a hit ("object" in `Benchmarks/instructions`). Many a root has a
   /// weak reference to it (`rootContext`), and an object with weak references is slow to retain.
   ///
-  /// - Returns: The answer, and also the context if the answer is `provided`. It is `notBegun` if the
-  ///   object holds no context strongly.
+  /// - Returns: The answer, and also the context if the answer is `provided`. It is `notBegun` if the object holds no
+  ///   context strongly: it is attached to none, or it is owned, and so holds its context weakly.
   @inline(__always)
   func attempt(
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName?, search: UDISearch?, into memory: UnsafeMutableRawPointer

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a provider's context has to do when it is closed: the closures that `onClose` and `running` were given, and the
+/// The part of a provider that closing its context needs: the closures that `onClose` and `running` were given, and the
 /// instances that have yet to be closed.
 package final class Closer: @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
@@ -8,9 +8,9 @@ package final class Closer: @unchecked Sendable {
   /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
   typealias Body = ActorOwned<nonisolated(nonsending) @Sendable (Instance) async throws -> Void>
 
-  /// What `onClose` was given; nil if nothing.
+  /// The closure of `onClose`; nil if there is none.
   @safe @exclusivity(unchecked) var close: Body?
-  /// What `running` was given; nil if nothing.
+  /// The closure of `running`; nil if there is none.
   var operation: Body?
   /// Whether the operation may end before the context is closed.
   var mayEnd = false
@@ -19,11 +19,11 @@ package final class Closer: @unchecked Sendable {
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
   /// are not reported as unclosed.
   @safe @exclusivity(unchecked) var isClosing = false
-  /// Whether a warm-up that was cancelled has left the operations of instances to the next one.
+  /// Whether a warm-up that was cancelled has left the operations of instances to the next warm-up.
   var hasPutOffOperations = false
-  /// The reporter of the task that has called `onClose` or `running` first. A `deinit` that belongs to the main actor
-  /// hides task-local values from what it releases. In a module with main-actor default isolation, each `deinit` that
-  /// nobody has written belongs there.
+  /// The reporter of the task that first called `onClose` or `running`. It is stored, because a `deinit` on the main
+  /// actor hides task-local values, such as the reporter, from objects that it releases. In a module with main-actor
+  /// default isolation, even an implicit `deinit` is one of these.
   let reporter: UDIReporter?
 
   init(_ reporter: UDIReporter? = .ofTask) { self.reporter = reporter }
@@ -94,7 +94,7 @@ extension Provider {
 
   final func copyCloser(of original: Provider) { original.closer.map { setCloser($0.forAnotherProvider) } }
 
-  /// Notes that the order might matter in which the context is closed. Called under the tree lock.
+  /// Notes that the order of closing might matter in the context. Called under the tree lock.
   final func noteCloser(_ node: Node) {
     unsafe (node.treeLocked.hasClosers, Tree.hasClosers) = (true, Tree.hasClosers || hasCloser)
   }

@@ -11,14 +11,14 @@ final class Closing: Activity, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var inner: [Int] = []
   /// The context. It is held until it has ended.
   @safe @exclusivity(unchecked) fileprivate(set) var context: UDIContext?
-  /// What was under way when the run began, each with the number of this part among its waiters: earlier runs for
-  /// contexts directly below; creations; and operations of `whileAvailable`.
+  /// The activities that were under way when the run began, each with the number of this part among its waiters:
+  /// earlier runs for contexts directly below; creations; and operations of `whileAvailable`.
   @safe @exclusivity(unchecked) var underWay: [(activity: Activity, number: UInt64)] = []
   /// The context's providers, if it might have something to close.
   @safe @exclusivity(unchecked) var toClose: [Provider] = []
   /// How many of those that wait get the error: callers of `close()`, and a later run for a context above.
   @safe @exclusivity(unchecked) private(set) var takers = 0
-  /// What they get, once the context has ended.
+  /// The failures that they get, once the context has ended.
   @safe @exclusivity(unchecked) private(set) var failures: [UDIFailure] = []
   /// Whether a closer has been called, here or below.
   @safe @exclusivity(unchecked) var hasCalledCloser = false
@@ -44,7 +44,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Joins the run that ends a context, or begins one. From then on, nothing is added to the context or to those below,
   /// and nothing new is made in them. Adds the current task to those that wait for the context's end.
   ///
-  /// A scope whose operation has ended leaves the error of a run that it has not begun to others.
+  /// A scope whose operation has ended gets the error only of a run that it has begun itself.
   ///
   /// - Parameter actor: The actor on which this runs.
   /// - Returns: The part of the run, the number of the task among its waiters, and whether this call has begun the run.
@@ -81,8 +81,8 @@ final class Closing: Activity, @unchecked Sendable {
     return failures.isEmpty ? nil : UDICloseError(failures: failures)
   }
 
-  /// What has failed. Nil if the context has not ended; the one who waited then gets nothing. Call this under the tree
-  /// lock.
+  /// The failures, for one of the takers. Nil if the context has not ended; this taker then gets nothing. Call this
+  /// under the tree lock.
   func takeFailures() -> [UDIFailure]? {
     if hasEnded { return failures }
     takers -= 1
@@ -95,13 +95,14 @@ final class Closing: Activity, @unchecked Sendable {
     later.underWay.append((self, add(.activity(later))))
   }
 
-  /// What an error says of a context that was not waited for until its end.
+  /// The failure that stands for a context that was not waited for until its end.
   var late: UDIFailure { UDIFailure(TypeIdentity.of(UDIContext.self), path: path, error: UDIUntimelyEnd.notInTime) }
 
-  /// Leaves behind what the run waits for here or below when a limit is over, and has it wait for a tenth of the limit
-  /// from then on.
+  /// When the limit is over, leaves behind the activity that the run waits for, here or below. From then on, the run
+  /// waits for each activity for a tenth of the limit.
   ///
-  /// - Parameter number: The number of the caller, who stops waiting if the run is busy elsewhere.
+  /// - Parameter number: The number of the caller among those that wait for this part. The caller stops waiting if it
+  ///   is not the turn of this part, or of one below.
   func startTimer(_ limit: Limit, leaving number: UInt64? = nil) {
     // If a closer is left behind, the run goes on with the task-local values of this task.
     let timer = Task { [self] in if await limit.wait() { leaveBehind(limit.tenth, leaving: number) } }
@@ -112,9 +113,9 @@ final class Closing: Activity, @unchecked Sendable {
     if isOver { timer.cancel() }
   }
 
-  /// Leaves behind what the run waits for here or below, because a limit is over.
+  /// Leaves behind the activity that the run waits for, here or below, because a limit is over.
   ///
-  /// - Parameter rest: How long the run waits from then on.
+  /// - Parameter rest: How long the run waits for each activity from then on.
   func leaveBehind(_ rest: Limit?, leaving number: UInt64? = nil) {
     let left = Tree.change { _ -> ClosingRun.Awaited? in
       if hasEnded { return nil }
@@ -128,8 +129,8 @@ final class Closing: Activity, @unchecked Sendable {
     if let left { run.leave(left) }
   }
 
-  /// Ends the context if nothing else is left to do, which the first who waits for that does, or the run. Do not call
-  /// this under a lock.
+  /// Ends the context if its turn is over. When the run has finished a part, it ends the context at once only if
+  /// something waits for that. A later waiter therefore calls this. Do not call this under a lock.
   func endIfDone() { if Tree.change({ _ in index > run.current && !run.isEnding }) { end() } }
 
   /// Ends the context and those below, and wakes those that wait. Do not call this under a lock.
@@ -140,7 +141,7 @@ final class Closing: Activity, @unchecked Sendable {
   /// Each context ends before those below it. These are therefore roots when they end, so no context above has to be
   /// updated. In the opposite order, the end of each context in a long chain would update all contexts above it.
   ///
-  /// - Returns: What `wakeAll` needs.
+  /// - Returns: The contexts that have been ended, for `wakeAll`.
   func endAll() -> [UDIContext] {
     let all = Tree.change { _ in
       var parts = hasEnded ? [] : [self], next = 0

@@ -15,24 +15,26 @@
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class ClosingRun: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone.
+  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone. Accesses cannot
+  // overlap, so they are not checked for that: the checks would take a tenth of "request-close" in
+  // `Benchmarks/instructions`.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
   @safe @exclusivity(unchecked) private(set) var parts: [Closing] = []
   /// The index of the part whose turn it is.
   @safe @exclusivity(unchecked) private(set) var current = 0
-  /// What has failed, in which part, and whether somebody gets it as an error.
+  /// The failures, each with its part, and whether somebody gets it as an error.
   @safe @exclusivity(unchecked) private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
   /// How the contexts end, as the closers see it.
   let ending: UDIEnding
-  /// What is cancelled in step 2. Used by the run's task alone.
+  /// The activities that step 2 cancels. Used by the run's task alone.
   private var underWayAtStart: [Activity] = []
   /// Whether a limit is over.
   var isLate = false
   /// Whether the run ends all of its contexts now.
   @safe @exclusivity(unchecked) private(set) var isEnding = false
-  /// What the run waits for now: an activity, with the number of the part among its waiters; or a call of a closer,
-  /// which the part itself is the activity of.
+  /// The activity that the run waits for now, with the number of the part among its waiters; or the call of a closer,
+  /// with the part itself as the activity.
   typealias Awaited = (activity: Activity, number: UInt64, call: AsyncCall?)
   @safe @exclusivity(unchecked) private(set) var awaitedNow: Awaited?
   /// The task in which the run goes on, once that has been noted.
@@ -40,21 +42,6 @@ final class ClosingRun: @unchecked Sendable {
   /// How many closers have been left behind.
   @safe @exclusivity(unchecked) private var callsLeft = 0
   private let began = UDIObserver.time
-
-  /// Whose turn it is to be closed.
-  private struct Turn: ~Copyable {
-    /// The providers of the part that may have something to close, the next one last; nil before its first closer.
-    var order: [Provider]?
-    /// The caches of the provider whose turn it is, by the addresses of the instances that they keep.
-    var keepers = ObjectTable<InstanceCache>()
-    /// The instance whose turn it is.
-    var instance: OwnedInstance?
-    /// When its turn began, and what has gone wrong with it since.
-    var began = Duration.zero
-    var errors: [any Error] = []
-    /// The closer that the run's task calls now, if it does.
-    var call: AsyncCall?
-  }
 
   // MARK: - Whose turn it is to be closed
 
@@ -129,7 +116,7 @@ final class ClosingRun: @unchecked Sendable {
     return index == outer.index
   }
 
-  /// What has failed in a part or below it. Somebody gets it now.
+  /// Takes the failures of a part and of those below it, for somebody who gets them now.
   func takeFailures(of outer: Closing) -> [UDIFailure] {
     let taken = failures.indices.filter { isPart(failures[$0].part, below: outer) }
     for index in taken { failures[index].isTold = true }
@@ -152,8 +139,8 @@ final class ClosingRun: @unchecked Sendable {
     if isLeft { task.cancel() }
   }
 
-  /// Takes the steps 2 to 4. What waits, and what does not, are functions of their own, so that each is compiled once,
-  /// and not with everything that can come before it.
+  /// Takes the steps 2 to 4. Code that waits and code that does not are in functions of their own, so that each is
+  /// compiled once, and not with everything that can come before it.
   nonisolated(nonsending) func start() async {
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
     let (path, underWay) = underWayAtStart.isEmpty ? ([], []) : (path, exchange(&underWayAtStart, with: []))
@@ -164,7 +151,7 @@ final class ClosingRun: @unchecked Sendable {
   /// What the run has to do for a part.
   private typealias Step = (part: Closing, waits: Bool, closes: Bool)
 
-  /// Takes the steps 3 and 4, from the part on whose turn it is.
+  /// Takes the steps 3 and 4, beginning with the part whose turn it is.
   nonisolated(nonsending) private func takeParts() async {
     var next = Tree.change { _ in step }
     while let (part, waits, closes) = next {
@@ -203,11 +190,10 @@ final class ClosingRun: @unchecked Sendable {
     withExtendedLifetime(Tree.change { _ in (exchange(&parts, with: []), exchange(&failures, with: [])) }) {}
   }
 
-  /// Begins to wait for something.
+  /// Begins to wait for an activity.
   ///
-  /// - Parameter activity: Gives what to wait for, and the number of the part among its waiters. Called under the tree
-  ///   lock.
-  /// - Returns: What ends the waiting when the time is over; nil as long as no limit is over.
+  /// - Parameter activity: Gives the activity. Called under the tree lock.
+  /// - Returns: The timer that ends the waiting; nil as long as no limit is over.
   private func beginWaiting(_ part: Closing, for activity: () -> Awaited) -> Task<Void, Never>? {
     let (awaited, rest) = Tree.change { _ in
       let awaited = activity()
@@ -217,7 +203,7 @@ final class ClosingRun: @unchecked Sendable {
     return rest.map { rest in Task { if await rest.wait() { leave(awaited) } } }
   }
 
-  /// Waits for something, as long as there is time.
+  /// Waits for an activity, as long as there is time.
   ///
   /// - Returns: Whether the activity has ended.
   @inline(never)
@@ -230,8 +216,8 @@ final class ClosingRun: @unchecked Sendable {
     return hasEnded
   }
 
-  /// Leaves behind what the run waits for, because the time is over. If that is a closer, the run's task is left with
-  /// it, and cancelled; another one goes on. Do not call this under a lock.
+  /// Leaves behind the activity that the run waits for, because the time is over. If that is a closer, the run's task
+  /// stays with it, and is cancelled; another task goes on. Do not call this under a lock.
   func leave(_ awaited: Awaited) {
     awaited.activity.leave(awaited.number)
     let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?, number: Int)? in
@@ -269,7 +255,8 @@ final class ClosingRun: @unchecked Sendable {
 
   @inline(never)
   nonisolated(nonsending) private func waitForOthers(_ part: Closing) async {
-    // The run may be the last to hold a user's object, for example through a creation. It is released here.
+    // The run may hold the last reference to a user's object, for example through a creation. Taking the list out of
+    // the part releases such an object here, with no lock held.
     let underWay = Tree.change { _ in exchange(&part.underWay, with: []) }
     for (activity, number) in underWay {
       activity.raisePriority()
@@ -291,7 +278,7 @@ final class ClosingRun: @unchecked Sendable {
     Tree.change { _ in failures.append((part.index, failure, isTold)) }
   }
 
-  /// Reports what nobody gets as an error, if a condition holds, which is checked under the tree lock.
+  /// Reports the failures that nobody gets as an error, if a condition holds, which is checked under the tree lock.
   private func reportUntold(if isWanted: () -> Bool = { true }) {
     let untold = Tree.change { _ in
       guard isWanted(), !failures.isEmpty else { return failures.prefix(0) }
@@ -301,7 +288,7 @@ final class ClosingRun: @unchecked Sendable {
     for (_, failure, isTold) in untold where !isTold { failure.reportWhileClosing() }
   }
 
-  /// Closes what a context has to close.
+  /// Closes the instances of a context.
   ///
   /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
@@ -323,8 +310,7 @@ final class ClosingRun: @unchecked Sendable {
       operation.cancel(closing: path)
       if let error = await error(of: operation, part) { Tree.change { _ in errors.append(error) } }
     }
-    // A closer that does not end holds its call, and the run, but no context. Nobody has asked for the call, so it does
-    // not throw.
+    // A closer that never ends keeps its call and the run alive, but no context. A call without an asker throws nothing.
     guard let close, let call = try? AsyncCall(provider, beginning: part) else { return finish(part) }
     let timer = beginWaiting(part) {
       (part.hasCalledCloser, self.call) = (true, call)
@@ -350,7 +336,7 @@ final class ClosingRun: @unchecked Sendable {
       let index = provider.closer?.unclosed.lastIndex { $0.instance === closed }
       let operation = index.flatMap { provider.closer?.unclosed.remove(at: $0) }?.operation
       let object = closed.value.object
-      // What came late is not among the keepers.
+      // An instance that came late is not in `keepers`.
       let known = provider.hasCaches ? keepers[UInt64(Unretained(object).address)] : nil
       if let cache = known ?? provider.caches?.all.first(where: { $0.kept?.owned === object }) {
         InstanceKeeper(provider: provider, cache: cache).dropKept(&garbage)
@@ -372,7 +358,7 @@ final class ClosingRun: @unchecked Sendable {
 
   // MARK: - The order
 
-  /// Goes on to the next instance of a part: the reverse of the order `inOrderOfMaking`. Called under the tree lock.
+  /// Goes on to the next instance of a part, in the reverse order of `inOrderOfMaking`. Called under the tree lock.
   ///
   /// - Returns: The provider, the instance, and the closer; nil at the end.
   private func next(of part: Closing, _ garbage: inout Garbage) -> (Provider, Unclosed, Closer.Body?)? {
@@ -391,7 +377,7 @@ final class ClosingRun: @unchecked Sendable {
       for cache in keepers.values { garbage.add(cache) }
       keepers = ObjectTable()
     }
-    // From now on, what a factory makes that was left behind is closed by nobody, which is reported.
+    // From now on, nobody closes the instance of a factory that was left behind. That is reported.
     order = nil
     for provider in part.toClose {
       provider.closer?.isClosing = false
@@ -405,15 +391,15 @@ final class ClosingRun: @unchecked Sendable {
   /// in the order of registration, each instance after those that help to make it. The order in which they were made in
   /// fact may differ from one run of the program to the next.
   private func inOrderOfMaking(_ providers: [Provider]) -> [Provider] {
-    // Those that have nothing to close matter only for the order, unless what a factory makes that has been left behind
-    // comes in time.
+    // Providers that have nothing to close matter only for the order, unless a factory that has been left behind makes
+    // its instance in time.
     let toClose = providers.filter { $0.closer?.unclosed.isEmpty == false }
     if toClose.count == 1, !isLate { return toClose }
     var byID = ObjectTable<Provider>()
     for provider in providers { byID[UInt64(provider.id)] = provider }
     var order: [Provider] = []
     var known = ObjectSet()
-    // To be visited, the last one first. A provider is visited a second time after those that help it.
+    // The providers to be visited, the last one first. A provider is visited a second time after those that help it.
     var open = providers.inOrder { UInt64($0.maker.id) }.reversed().map { (provider: $0, isSecond: false) }
     while let (provider, isSecond) = open.popLast() {
       if isSecond { order.append(provider) }

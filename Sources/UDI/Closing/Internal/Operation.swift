@@ -9,17 +9,17 @@ final class Operation: Activity, @unchecked Sendable {
   private let awaitedKey: KeyIdentity?
   /// Whether the operation may end by itself, although its context is not being closed.
   private let mayEnd: Bool
-  /// What `start` runs; nil once it has begun, and for what `untilClosed` waits for.
+  /// The code that `start` runs; nil once it has begun, and for an operation that `untilClosed` waits for.
   private var body: (nonisolated(nonsending) @Sendable () async throws -> Void)?
-  /// The number among its waiters of what ends its context (`Closing`), which enters as soon as the run of `close()`
-  /// begins: the operation may close its own context, and must not wait for that.
+  /// The number, among this operation's waiters, of the `Closing` that ends its context. The `Closing` enters as soon
+  /// as the run of `close()` begins, because the operation may close its own context, and must not wait for that.
   private(set) var closingNumber: UInt64?
   /// Whether the operation is to end because its context is being closed.
   override var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil }
-  /// What went wrong, until somebody has been told.
+  /// The failure, until somebody has been told.
   var failure: UDIFailure?
 
-  /// Without a provider, makes an operation of `whileAvailable` or, without a key, what `untilClosed` waits for.
+  /// Without a provider, makes an operation of `whileAvailable` or, without a key, one that `untilClosed` waits for.
   init(
     of provider: Provider? = nil, while key: KeyIdentity? = nil, mayEnd: Bool = false,
     body: (nonisolated(nonsending) @Sendable () async throws -> Void)? = nil
@@ -27,9 +27,9 @@ final class Operation: Activity, @unchecked Sendable {
 
   override var key: KeyIdentity? { provider?.key ?? awaitedKey }
 
-  /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: what
-  /// runs for long must not have those of whoever happened to be the first to ask for it. Do not call this under a
-  /// lock.
+  /// Starts a task for the operation, without the task-local values of the current one, apart from its reporter: code
+  /// that runs for long must not have the values of whoever happened to be the first to ask for the instance. Do not
+  /// call this under a lock.
   func start() {
     let task = Task.detached { [self, reporter = UDIReporter.ofTask] in
       await UDIReporter.scoped.ofTask.withValue(reporter) { end(throwing: await perform()) }
@@ -51,8 +51,8 @@ final class Operation: Activity, @unchecked Sendable {
     } catch { return error }
   }
 
-  /// Ends an operation: notes what went wrong, tells it to those who wait for the end of a context, and wakes what
-  /// waits for the operation.
+  /// Ends an operation: notes the failure, tells those who wait for the end of a context, and wakes those who wait for
+  /// the operation.
   func end(throwing error: (any Error)?) {
     let untold = Tree.change { garbage -> UDIFailure? in
       var error = error
@@ -78,9 +78,9 @@ final class Operation: Activity, @unchecked Sendable {
 }
 
 extension Node {
-  /// What closing keeps at few nodes: the part of a run of `close()` that ends this context, until it has ended;
-  /// whether closing the context has called a closer, here or below; and what calls of `untilClosed` wait for until the
-  /// closing begins, which they then wait for.
+  /// The properties of closing that only a few nodes need: the part of a run of `close()` that ends this context, until
+  /// it has ended; whether closing the context has called a closer, here or below; and the operation that calls of
+  /// `untilClosed` wait for until the closing begins.
   typealias ClosingExtras = (part: Closing?, hasCalledCloser: Bool, end: Operation?)
   static var noClosingExtras: ClosingExtras { (nil, false, nil) }
 

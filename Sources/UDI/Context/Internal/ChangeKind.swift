@@ -5,21 +5,21 @@
 /// lookup, the consumer would repeat its lookup for ever, although nothing else changes. Therefore an entry that is
 /// added during a watcher's lookup is marked (`Entry.comesFromLook`). When a marked entry is added or removed, for
 /// whatever reason, watchers are notified only of `.keptOnly` or `.ofLook`. Entries that are added while an instance is
-/// made that is made only once (`Resolution.running`) are not marked, because they are added only once, too.
+/// made are not marked if that is made only once (`Resolution.running`), because they are added only once, too.
 ///
 /// Of several changes that a consumer has not seen, the greatest counts.
 enum ChangeKind: Comparable {
-  /// A provider with a synchronous factory has released the instance that it kept. Lookouts only forget what they have
-  /// found, because the provider makes another instance as soon as a lookup asks for one, but not before. A watcher
-  /// that has noted nothing else compares what its needs find.
+  /// A provider with a synchronous factory has released the instance that it kept. Lookouts only forget their findings,
+  /// because the provider makes another instance as soon as a lookup asks for one, but not before. A watcher that has
+  /// noted no other change compares only the findings of its needs.
   case ignored
   /// An instance that a provider kept weakly, and that a look had made, has been released. That is news only for those
   /// who miss it: a look that makes one, and lets go of it, would be repeated for ever.
   case diedOfLook
   /// The same for an instance that users had made or bound. That is news even if a look has noticed it.
   case died
-  /// A marked entry has been added or removed. Whoever follows it is told as of `keptOnly`. For what is made of it,
-  /// this is no news.
+  /// A marked entry has been added or removed. For whoever follows the entry, this counts as `keptOnly`. For needs, it
+  /// is no news.
   case ofLook
   /// A provider might keep a different instance than before. The consumer then looks only at existing instances, and
   /// lets no provider make one, except for a provider that is new to it.

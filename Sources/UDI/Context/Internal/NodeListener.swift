@@ -1,14 +1,15 @@
 #if DEBUG
-  /// What the tree and making tell the layers above, and what they ask them.
+  /// What the tree and making tell the layers above, and what they ask them. Unless a requirement's comment names
+  /// another file, the file that the mark names implements it.
   ///
   /// The tree does not know these layers. Each of them implements its part in an extension of `Node`, where the
   /// compiler finds it. Everything is called under the tree lock, unless it says otherwise.
   ///
-  /// Debug builds check that they do. A release build contains nothing of this.
+  /// Debug builds check that all requirements are implemented. A release build contains nothing of this.
   protocol NodeListener {
-    // MARK: - Making
+    // MARK: - Making (`Providers/Internal/Node+Providers.swift`)
 
-    /// An element of the table of a context's providers, and what making keeps at few nodes.
+    /// An element of the table of a context's providers, and the properties of making that only a few nodes need.
     associatedtype Source: CompactTableElement where Source.Key == UInt64
     associatedtype MakingExtras
     static var noMakingExtras: MakingExtras { get }
@@ -17,18 +18,19 @@
     var isHandedToFactory: Bool { get }
     /// The entry that a binding under a key hides.
     func source(_ key: UInt64) -> Entry?
-    /// The entry that takes the place of all others under a key, in a test.
+    /// The entry that takes the place of all others under a key, in a test (`Hooks/Overrides.swift`, like
+    /// `endOverrides`).
     func override(_ key: UInt64) -> InstanceEntry?
     var hasProvidersHeldElsewhere: Bool { get }
-    /// Drops what the providers keep that have been taken out of a context.
+    /// Drops the instances of providers that have been taken out of a context.
     func drop(_ providers: inout CompactTable<Source>, _ garbage: inout Garbage)
-    /// Passes on to a new child what children take over.
+    /// Passes on to a new child the defaults that children take over.
     func passOnDefaults(to child: Node)
     func endOverrides(_ garbage: inout Garbage)
-    /// The context goes away: what is still being made for it no longer delays its end.
+    /// The context goes away: activities that are still under way no longer delay its end.
     func abandonActivities(_ garbage: inout Garbage)
 
-    // MARK: - Closing
+    // MARK: - Closing (`Closing/Internal/Operation.swift`)
 
     associatedtype ClosingExtras
     static var noClosingExtras: ClosingExtras { get }
@@ -37,9 +39,9 @@
     /// Wakes those that wait for the end of the context.
     func wakeForEnd()
 
-    // MARK: - Following
+    // MARK: - Following (`Updates/Internal/Node+Watchers.swift`)
 
-    /// Notes that what a look finds depends on the scope that is nearest to this node.
+    /// Notes that a look depends on the scope that is nearest to this node.
     func noteScope(_ key: KeyIdentity)
     /// Those who follow something at one node under one key, and one who does so for an object, until the object is
     /// attached elsewhere.
@@ -57,21 +59,22 @@
     func tellFollowersOfSearch()
     /// The context is closed, being closed or gone.
     func endFollowing(isGone: Bool)
-    /// Whether a lookup that a look makes need not be noted again. Do not call this under the tree lock.
+    /// Whether a lookup that a look makes need not be noted again (`Watcher+Needs.swift`). Do not call this under the
+    /// tree lock.
     func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool
     /// Notes a lookup, if a factory makes it in a look.
     func noteNeed(_ key: @autoclosure () -> KeyIdentity, _ search: UDISearch?, findsAll: Bool)
     static func stop(_ followers: [Follower])
 
-    // MARK: - Wrappers. Not under a lock
+    // MARK: - Wrappers (`Injection/Needs.swift`). Not under a lock
 
     /// Whether an object requires something.
     static func hasRequired(_ object: AnyObject) -> Bool
-    /// Looks up what an object requires, because it has been attached.
+    /// Looks up the dependencies that an object requires, because it has been attached.
     @discardableResult
     static func fillRequired(_ object: AnyObject, _ attachment: UDIAttachment, at site: UDICallSite?) -> Bool
 
-    // MARK: - Rules and diagnosis
+    // MARK: - Rules (`Injection/UDIRules.swift`) and diagnosis (`Diagnostics/Internal`)
 
     associatedtype Rules
     func noteBind(_ new: Binding, insteadOf replaced: Binding?, _ garbage: inout Garbage)

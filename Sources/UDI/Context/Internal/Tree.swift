@@ -27,17 +27,17 @@ import Synchronization
 /// Writers take the tree lock. So do all verbs that find contexts, lookups of all dependencies of a type, such as
 /// `linkAll`, and a lookup of one dependency that has to look again (`Node.locate`).
 ///
-/// **Making.** Factories run while no lock is held. What takes its time, and what others may wait for, is an
-/// `Activity`: the making of an instance, by a thread or by a task (`Creation`), the end of a context (`Closing`), and
-/// a part of a making on its actor (`Factory.takeOrWait`). A thread or a task that wants the result first joins the
-/// waiters of the activity, under the tree lock, unless it would then wait for itself: the activities know who waits
-/// for whom, so that a circle is found before the wait begins. Then a thread waits for a group, and a task is
-/// suspended, with no lock held. Continuations are resumed, and tasks started and cancelled, while no lock is held. A
-/// synchronous lookup never waits for an asynchronous factory.
+/// **Making.** Factories run while no lock is held. Work that takes its time, and that others may wait for, is an
+/// `Activity`: the making of an instance, by a thread or by a task (`Creation`), an operation of the user
+/// (`Operation`), the end of a context (`Closing`), and a part of a making on its actor (`Factory.takeOrWait`). A
+/// thread or a task that wants the result first joins the waiters of the activity, under the tree lock, unless it would
+/// then wait for itself: the activities know who waits for whom, so that a circle is found before the wait begins. Then
+/// a thread waits for a group, and a task is suspended, with no lock held. Continuations are resumed, and tasks started
+/// and cancelled, while no lock is held. A synchronous lookup never waits for an asynchronous factory.
 ///
 /// **Order.** tree → attachment → node → its parent's node (for lookups that climb). A writer holds one node's lock at
-/// a time. The locks of the tables are leaves: nothing is locked while one of them is held. No thread
-/// takes locks in a different order, so there is no deadlock.
+/// a time. The locks of the tables are leaves: nothing is locked while one of them is held. No thread takes locks in a
+/// different order, so there is no deadlock.
 ///
 /// **When a lookup takes effect.** A lookup takes effect while it holds the lock of the context where it begins. A
 /// lookup that climbs sees each context as it is when the lookup gets there. It can therefore miss an instance that
@@ -56,8 +56,9 @@ import Synchronization
 /// released. The same goes for references that are loaded only to check whether an object is alive: when they are
 /// released, they might be the last ones. References to nodes are not counted, so they need no such care (see `Node`).
 ///
-/// **No user code runs under a lock.** What a change has to call is put off until the lock has been released. A report,
-/// or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.resume` puts off resuming a task.
+/// **No user code runs under a lock.** The calls that a change has to make are put off until the lock has been
+/// released. A report, or the reset of a user's storage, becomes a `LateCall` in the garbage. `Tree.resume` puts off
+/// resuming a task.
 ///
 /// **How a `deinit` gets in.** The `deinit` of a `UDIContext` and of a `UDIAttachment` takes the tree lock like any
 /// writer. Before a context's node is freed, every `shared.parent` that points to it, in a child or in a closed
@@ -78,13 +79,16 @@ package enum Tree {
   /// `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var providerCount: UInt = 0
 
-  /// Whether anything was ever registered with a closer. Until then, nobody notes who helps to make what, which saves
-  /// some 20 instructions for each kept instance ("scoped" in `Benchmarks/instructions`). Guarded by `lock`.
+  /// Whether a context has ever had a provider with a closer, or an override. Until then, nobody notes who helps to
+  /// make what, which saves some 20 instructions for each kept instance ("scoped" in `Benchmarks/instructions`).
+  /// Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var hasClosers = false
-  /// Whether there has ever been an override. From then on, everything is noted that helps. Guarded by `lock`.
+  /// Whether there has ever been an override. From then on, help is noted across contexts, too (`Provider.noteHelp`).
+  /// Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var hasOverrides = false
 
-  /// What to do when the current change has ended and the lock has been released: tasks are resumed. Guarded by `lock`.
+  /// The calls to make when the current change has ended and the lock has been released: they resume tasks. Guarded by
+  /// `lock`.
   // It is nil instead of empty, because nil needs no initialisation at run time, for which each change would check.
   @exclusivity(unchecked) private nonisolated(unsafe) static var afterwards: [() -> Void]?
 
@@ -131,7 +135,7 @@ package enum Tree {
   /// Whether anybody follows anything. Call this under the tree lock.
   static var isFollowed: Bool { unsafe followerCount > 0 }
 
-  /// How many follow something. Guarded by `lock`.
+  /// The number of those who follow something. Guarded by `lock`.
   @exclusivity(unchecked) nonisolated(unsafe) static var followerCount = 0
 
   /// How many looks are under way in the process. Written under the tree lock. While there are none, no thread has to

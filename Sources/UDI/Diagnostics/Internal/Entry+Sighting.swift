@@ -12,7 +12,7 @@ extension Entry {
     let object = instance?.isBox == true ? nil : present
     let kind: UDIEntry.Kind =
       switch self {
-      // All other instances are seen through their providers.
+      // The entry of an override. All other instances are seen through their providers.
       case is InstanceEntry: .override
       case is Provider: present == nil ? .provider : .kept
       default: present == nil ? .dead : .live

@@ -19,8 +19,8 @@ extension UDIContext {
     return linkError(failure, request)
   }
 
-  /// Returns an error that a factory has passed on. If the factory has missed what only a scope around this context
-  /// has, because it was given a context outside, the error says so.
+  /// Returns an error that a factory has passed on. If the factory has missed a dependency that only a scope around
+  /// this context has, because it was given a context outside that scope, the error says so.
   @inline(never)
   private func blamingLifetime(_ error: any Error) -> any Error {
     guard var missing = error as? UDILinkError, missing.explanation.isInFactory, missing.chain.last?.fileID == nil
@@ -61,11 +61,11 @@ extension UDIContext {
     // In a look, this is no mistake: the instance may be made later, when what it needs has come, on another actor or
     // by `obtain`; or the scope that would own it has been closed.
     case _ where (error.isOfMissing || error.isOnlyHere || error.isOfClosed) && Watcher.present != nil: return
-    // What a followed property asks for may come later.
+    // The dependency of a followed property may come later.
     case _ where (error.isOfMissing || error.needsObtain) && request.site.isOfFollowed: return
     case is ProviderFailure, is UDILinkError:
       let brief = (error as? ProviderFailure)?.cause.map { cause in
-        // It does not say where the lookup looked.
+        // The brief error does not say where the lookup looked.
         let direction = withNode { node in node.lock.withLock { node.direction(of: request.search) } }
         let explanation = UDIExplanation(request.type, named: entry.key.name, search: direction, cause: cause)
         return UDILinkError(explanation, site: entry.site)
@@ -75,7 +75,7 @@ extension UDIContext {
       // A closure that runs for `obtain` fails instead.
       if error.isOnlyHere, Resolution.current.read({ $0.noteMiss(missing) }) { return }
       message = missing.message
-    // Each look might have the factory fail again.
+    // Each look may call a failing factory again, so only its first failure is reported.
     case _ where Watcher.present != nil && (entry as? Provider)?.hasFailedAgain == true: return
     default:
       let caller = asker.map { spelled(", called for \(UDILinkError.Step($0, at: request.site).description),") } ?? ""

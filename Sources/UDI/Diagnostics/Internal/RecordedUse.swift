@@ -31,12 +31,12 @@ package final class RecordedUse {
     return scrambledID(UInt64(dependentAddress)) ^ found
   }
 
-  /// What was found, if it still exists. The garbage keeps it alive.
+  /// The entry that was found, if it still exists. The garbage keeps it alive.
   package func found(_ garbage: inout Garbage) -> Entry? { garbage.held(entry) }
 
   /// The dependent as seen under the tree lock; nil if the object has been released or the provider has been removed.
   ///
-  /// - Returns: What identifies the dependent among all that are alive; the address of the object or the provider; the
+  /// - Returns: The identity of the dependent among all that are alive; the address of the object or the provider; the
   ///   node of the context that the object is attached to or that the provider is registered in; and a description.
   package func sighting(_ garbage: inout Garbage) -> DependentSighting? {
     guard let dependent = garbage.held(dependent) else { return nil }

@@ -45,7 +45,7 @@ extension UDIRecording {
 
 extension Node {
   /// Updates the records when an instance is bound in a context, whether this replaces another binding or not. Drops
-  /// the earlier records under the same key, because only the new binding counts now, and what it replaces.
+  /// the earlier records under the same key, because only the new binding counts now, and the one that it replaces.
   func noteBind(_ new: Binding, insteadOf replaced: Binding?, _ garbage: inout Garbage) {
     if treeLocked.extras?.hasRemovedBindings == true {
       unsafe UDIRecording.records.removeAll { $0.node == self && $0.key === new.key }

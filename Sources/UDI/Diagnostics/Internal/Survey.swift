@@ -41,7 +41,7 @@ final class Survey {
       return answer != nil || explanation.isAbridged || node.hadKey(key.id) ? () : nil
     }
     if limit == .max { noteDependents(from: first) }
-    // What keeps the instances for the nearest scope answers for a provider with the lifetime `.scope`.
+    // For a provider with the lifetime `.scope`, its keeper for the nearest scope answers.
     if let provider = answer?.source as? Provider, provider.sharing == .scope {
       let (scope, cause) = provider.owner(around: first)
       let keeper = scope?.keeper(of: provider.maker)

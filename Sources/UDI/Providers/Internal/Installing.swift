@@ -50,7 +50,8 @@ extension UDIContext {
   /// - Parameter reach: Where the module may be used.
   func install(_ module: any UDIModule, _ reach: UDIReach) {
     let thread = Resolution.current
-    // A change of its own: it may release modules, and what their `deinit` does must come before this thread waits.
+    // This is a change of its own, because it may release modules, and their `deinit` must run before this thread
+    // waits.
     change { node, garbage in node.treeLocked.extras?.making.modules.removeAll { $0.isGone(&garbage) } }
     let new = InstalledModule(module, reach)
     var others: [InstalledModule] = []

@@ -33,8 +33,8 @@ extension Node {
   /// The pairs of lines for which `reportReplaced` has reported something. Guarded by the tree lock.
   @exclusivity(unchecked) private nonisolated(unsafe) static var reportedPairs = ObjectTable<KeyIdentity>()
 
-  /// Reports that a provider replaces another one that was registered at a different line, once for each such pair; but
-  /// each time to a task's own reporter, because each test has to learn of it.
+  /// Reports that a provider replaces another one that was registered at a different line, once for each such pair. A
+  /// task's own reporter is told each time, because each test has to learn of it.
   private func reportReplaced(_ old: Provider, by new: Provider, _ garbage: inout Garbage) {
     if old is Alias || new is Alias || old.site.hash == new.site.hash { return }
     let pair = new.site.hash ^ (old.site.hash &* 3)
@@ -62,12 +62,15 @@ extension Node {
   /// its aliases leave their context.
   private func retire(_ provider: Provider, _ garbage: inout Garbage) {
     let helpers = provider.helpers
-    // What has helped this provider has helped those that it has helped, too. (While closing, the order is known.)
+    // Whatever has helped this provider has also helped those that it has helped. (Once closing has begun, the order is
+    // known.)
     if !helpers.isEmpty, !treeLocked.state.isEnding {
       treeLocked.providers.forEach {
         if $0.provider.helpers.contains(provider.helpID) { $0.provider.ensureExtras().helpers += helpers }
       }
     }
+    // As after a reset, this updates the slot, and in an ending context it calls `unregister`. Neither changes anything
+    // here, because the table no longer has the provider, and the slot no longer refers to it.
     provider.drop(isReset: false, &garbage)
     provider.node = nil
     garbage.add(provider)
@@ -115,8 +118,8 @@ extension Node {
   }
 
   /// Whether it might matter which instances of the context were made with the help of which others. In a scope, this
-  /// is not known before everything has been made: what was registered above might have a closer. Nor is it where there
-  /// might be an override, whose end drops what was made of it. Call this under the tree lock.
+  /// is not known before everything has been made: a provider above might have a closer. Nor is it known where there
+  /// might be an override, whose end drops the instances that were made with it. Call this under the tree lock.
   var closesInOrder: Bool { unsafe treeLocked.hasClosers || treeLocked.isScope || Tree.hasOverrides }
 
   /// Whether anything besides the context holds a provider, for example through a `UDIRegistration`.
@@ -135,8 +138,8 @@ extension Node {
     static func hash(_ key: UInt64) -> UInt { scrambledID(key) }
   }
 
-  /// What making keeps at few nodes: the lifetime of dependencies that are registered without one, outside modules; and
-  /// the modules that are installed.
+  /// The properties of making that only a few nodes need: the lifetime of dependencies that are registered without one,
+  /// outside modules; and the modules that are installed.
   ///
   /// Closing the context waits for the activities, apart from the creations that providers refer to: for operations of
   /// `whileAvailable`, and for creations to which the provider no longer refers, because it was reset, replaced or
@@ -159,8 +162,8 @@ extension Node {
   }
 
   func abandonActivities(_ garbage: inout Garbage) {
-    // What is still under way must not be the last to hold the extras, with what they have of the user: it would
-    // release them under the lock.
+    // An activity that is still under way must not hold the last reference to the extras, which hold objects of the
+    // user: it would release them under the lock.
     for activity in treeLocked.extras?.making.activities ?? [] {
       garbage.add(activity)
       activity.leaveContext()

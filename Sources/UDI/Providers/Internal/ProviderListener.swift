@@ -1,12 +1,13 @@
 #if DEBUG
   /// What making tells the layers above, and what it asks them. As with `NodeListener`, each layer implements its part
-  /// in an extension. Debug builds check that; a release build contains nothing of this.
+  /// in an extension, in the file that the mark names. Debug builds check that; a release build contains nothing of
+  /// this.
   protocol ProviderListener {
-    // MARK: - Closing. Under the tree lock, but for `beginOperations`
+    // MARK: - Closing (`Closer.swift`). Under the tree lock, except `closeUnkept` and `beginOperations`
 
-    /// What closes a provider's instances.
+    /// The closer of a provider's instances.
     associatedtype ClosingPart: AnyObject
-    /// Takes over how another provider's instances are closed.
+    /// Takes over the closer of another provider.
     func copyCloser(of original: Provider)
     /// The provider enters a context, and has a closer or an asynchronous factory.
     func noteCloser(_ node: Node)
@@ -14,18 +15,19 @@
     func noteUnclosed(_ instance: Instance)
     /// Closes an instance that is not kept. Do not call this under a lock.
     func closeUnkept(_ instance: Instance, _ path: [String]) async
-    /// The last instances that have to be closed will not be.
+    /// The newest unclosed instances are dropped, and will not be closed.
     func dropUnclosed(_ count: Int, _ garbage: inout Garbage)
-    /// Takes the provider out of its context if it is there only for what it keeps, and keeps nothing any more.
+    /// Takes the provider out of its context if it was there only for the instances that it kept, and keeps none any
+    /// more.
     func leaveIfIdle(_ garbage: inout Garbage)
     func beginOperations(of instance: Instance?, isPutOff: Bool)
 
-    // MARK: - Following
+    // MARK: - Following (`Updates/Internal/Watcher+Needs.swift`)
 
     associatedtype Looker: LookNotes
   }
 
-  /// Who performs a look: a lookup on behalf of one who follows something.
+  /// The performer of a look, which is a lookup on behalf of one who follows something.
   protocol LookNotes: AnyObject {
     /// The one whose look this thread performs.
     static var present: Self? { get }
@@ -38,7 +40,7 @@
     func looking<Result>(isForFactory: Bool, isWhole: Bool, _ body: () throws -> Result) rethrows -> Result
   }
 
-  /// How diagnosis explains lookups that fail. Do not call these under a lock.
+  /// How diagnosis explains lookups that fail (`Diagnostics/Internal/Misses.swift`). Do not call these under a lock.
   protocol MissListener {
     func explained(_ error: any Error, _ request: LookupRequest) -> any Error
     func linkError(_ failure: ProviderFailure, _ request: LookupRequest) -> UDILinkError

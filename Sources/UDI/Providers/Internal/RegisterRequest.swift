@@ -1,4 +1,4 @@
-/// What a call of `register`, `provide` or `implements` was given, apart from its closures and values.
+/// The arguments of a call of `register`, `provide` or `implements`, apart from its closures and values.
 ///
 /// It cannot be copied: with copies, registering takes an eighth more instructions ("register" in
 /// `Benchmarks/instructions`).
@@ -10,7 +10,8 @@ struct RegisterRequest: ~Copyable {
   let name: UDIName?
   /// The lifetime; nil for the context's default.
   var lifetime: UDILifetime.Kind?
-  /// Whether the registration replaces what the context has under the key; nil if it does not say so, but does.
+  /// Whether the registration replaces an earlier one under its key; nil if the call did not say, in which case it
+  /// does.
   let replaces: Bool?
   /// The actor in whose code the verb was called, if that matters.
   let caller: (any Actor)?

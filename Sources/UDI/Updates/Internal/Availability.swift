@@ -3,19 +3,19 @@
 final class Availability: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
   typealias Body = @Sendable () async throws -> any Sendable
-  /// Returns what a lookup has found, if it is still alive.
+  /// Returns the instance that a lookup has found, if it is still alive.
   typealias Found = @Sendable () -> Instance?
 
   private let context: UDIContext
   private let requests: [LookupRequest]
-  /// What the lookups found last.
+  /// The instances that the lookups found last.
   private var found: [Found?]
   /// The number of the last change to `found`.
   private var number = 0
   /// How the call ends; nil while that is open.
   private var outcome: Result<any Sendable, any Error>?
   private let changes = Activity()
-  /// Makes the body of the operation from what was found. Returns nil if something is no longer alive.
+  /// Makes the body of the operation from the instances that were found. Returns nil if one of them is no longer alive.
   private let makeBody: @Sendable ([Found?]) -> Body?
 
   init(_ context: UDIContext, _ requests: [LookupRequest], _ makeBody: @escaping @Sendable ([Found?]) -> Body?) {
@@ -77,9 +77,9 @@ final class Availability: @unchecked Sendable {
     end(with: .failure(ProviderFailure.nothing))
   }
 
-  /// Keeps what a lookup has found. An object that something else holds is held weakly, so that waiting for the other
-  /// dependencies does not keep it alive. What a provider has made and no context owns might go as soon as this call
-  /// releases it, and so might an instance that a look has made, if it has bound itself.
+  /// Keeps the instance that a lookup has found. An object that something else holds is held weakly, so that waiting
+  /// for the other dependencies does not keep it alive. An instance that a provider has made and no context owns might
+  /// go as soon as this call releases it, and so might an instance that a look has made, if it has bound itself.
   private func keep(_ found: Watcher.Found) -> Found {
     let (instance, provider) = (found.instance, found.entry as? Provider)
     let kind = Tree.change { _ in provider?.sharing == .scope ? .owned : provider?.shown?.kind ?? found.entry.kind }
@@ -103,8 +103,8 @@ final class Availability: @unchecked Sendable {
     }
   }
 
-  /// Begins an operation for whose end closing the context waits; nil if something is not there, or if the context is
-  /// being closed.
+  /// Begins an operation whose end is awaited when the context is closed; nil if something is not there, or if the
+  /// context is being closed.
   private func begin(with found: [Found?], after now: Int) -> Operation? {
     guard found.allSatisfy({ $0 != nil }), let body = makeBody(found) else { return nil }
     return context.change { node, _ in
@@ -118,7 +118,8 @@ final class Availability: @unchecked Sendable {
 
   /// Waits until something else has been found than with the given number, or until it is known how the call ends.
   ///
-  /// - Returns: What has been found, with its number, and how the call ends; nil if the task is cancelled.
+  /// - Returns: The number of the last change, the instances that have been found, and how the call ends; nil if the
+  ///   task is cancelled.
   @inline(never)
   nonisolated(nonsending) private func state(
     after last: Int

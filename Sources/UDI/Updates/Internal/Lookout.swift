@@ -20,7 +20,7 @@ class Lookout: @unchecked Sendable {
   final var direction: UDISearch
   /// Whether this is entered, at `start` and at `nodesAbove`.
   @safe @exclusivity(unchecked) final var isEntered = false
-  /// Whether a factory performs the lookup, which therefore passes over what it would find below. `direction` is then
+  /// Whether a factory performs the lookup, which therefore passes over everything below. `direction` is then
   /// `lineage`.
   final var looksOnlyUp = false
   /// Whether the lookup is part of a look that has not ended yet. When the look ends, the findings are noted again if
@@ -44,10 +44,10 @@ class Lookout: @unchecked Sendable {
 
   /// Records a change. Called under the tree lock.
   func notify(of kind: ChangeKind) {
-    // What a look changes is no news for what is made of it: otherwise, two consumers might keep each other busy.
+    // A change that a look makes is no news for needs: otherwise, two consumers might keep each other busy.
     guard isNews(kind), kind <= .died || kind != .ofLook && !Tree.isLooking else { return }
     watcher?.read {
-      // What its own look keeps, it gets.
+      // The watcher's own look already gets the new instance.
       if kind == .keptOnly, $0.looker == currentThread() { return }
       $0.needsHaveChanged = true
       $0.note(.ignored)
@@ -57,8 +57,8 @@ class Lookout: @unchecked Sendable {
   /// Notes a change, and returns whether the lookup might find something else now. Called under the tree lock.
   final func isNews(_ kind: ChangeKind) -> Bool {
     isOutOfDate = true
-    // If somebody else changes something during a look, the look may have found what was there before. Only the thread
-    // that looks makes what a look keeps.
+    // If somebody else changes something during a look, the look may have found the state before that change. A change
+    // of the kind `keptOnly` is the look's own only if the looking thread makes it.
     let looker = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.looker : nil
     let isMarked = kind == .ofLook || kind == .diedOfLook
     let isOfLook = isMarked || looker == currentThread() || kind != .died && Tree.isLooking
@@ -71,8 +71,8 @@ class Lookout: @unchecked Sendable {
 
   /// Notes what the lookup finds when the look has ended.
   ///
-  /// - Parameter made: The ids of the providers that have made in the look what they keep weakly; nil if the look was
-  ///   only at existing instances.
+  /// - Parameter made: The ids of the providers that have made instances in the look and keep them weakly; nil if the
+  ///   look considered existing instances only.
   final func noteFindings(madeWeakly made: [UInt]?, _ garbage: inout Garbage) {
     if isPending, isOutOfDate, let now = findings(madeWeakly: made) {
       discardFindings(&garbage)
@@ -81,15 +81,15 @@ class Lookout: @unchecked Sendable {
     isPending = false
   }
 
-  /// Lets the garbage hold what has been found, which may be out of the tree by now, and must not be released under the
-  /// lock.
+  /// Lets the garbage hold the entries that have been found, which may be out of the tree by now, and must not be
+  /// released under the lock.
   final func discardFindings(_ garbage: inout Garbage) {
     found.first.discard(&garbage)
     found.others?.forEach { $0.discard(&garbage) }
     found = (nil, Finding())
   }
 
-  /// Lets the findings differ from whatever the lookup finds.
+  /// Makes the findings differ from whatever the lookup finds.
   final func forgetFindings() {
     found.first.forget()
     isPending = false
@@ -127,7 +127,7 @@ class Lookout: @unchecked Sendable {
     }
     guard let kept = entry as? InstanceEntry else { return Finding(number: (entry as? Provider)?.maker.id ?? 0) }
     let number = kept.maker.maker.id
-    // What another look has made instead of what the consumer would miss is missed, too.
+    // An instance that another look has made in place of one that the consumer would miss is missed, too.
     let before = found.first.number == number ? found.first : found.others?.first { $0.number == number }
     let isMissed = made.map { !$0.contains(number) } ?? (!kept.comesFromLook || before?.isMissed == true)
     return Finding(number: number, kept.owned == nil ? kept : nil, kept.owned, isMissed: isMissed)
@@ -137,7 +137,7 @@ class Lookout: @unchecked Sendable {
 /// What a lookup has found: all of it, if it finds all dependencies of a type.
 private typealias Findings = (others: [Finding]?, first: Finding)
 
-/// A dependency that a lookup has found, or what stands for it if it had to be made.
+/// A dependency that a lookup has found, or the provider that would have to make it.
 struct Finding {
   /// The id of the provider; for a binding, that of the key, inverted, and for a scope, the node's address; 0 for
   /// nothing, and for an override.
@@ -157,7 +157,7 @@ struct Finding {
     address = owned.map { Unretained($0).address } ?? 0
   }
 
-  /// Lets this differ from whatever a lookup finds.
+  /// Makes this differ from whatever a lookup finds.
   mutating func forget() { address = .max }
 
   /// Whether a notice that an instance has died may be news.
@@ -166,8 +166,8 @@ struct Finding {
   /// Lets the garbage release the entry.
   func discard(_ garbage: inout Garbage) { if let entry { garbage.add(entry) } }
 
-  /// Whether this stands for the same answer as what is found now. What has to be made now is the same if the same
-  /// provider would make it, and if the instance that was found is not missed.
+  /// Whether this stands for the same answer as the present finding. An instance that has to be made now counts as the
+  /// same if the same provider would make it, and if the instance that was found is not missed.
   func isSame(as now: Finding, _ garbage: inout Garbage) -> Bool {
     if number != now.number || address == .max { return false }
     let present = now.entry?.liveObject(&garbage)

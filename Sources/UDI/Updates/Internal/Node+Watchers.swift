@@ -32,7 +32,7 @@ extension Node {
     enter(watcher as Lookout)
   }
 
-  /// Enters a lookup that begins at this node, and that knows its direction.
+  /// Enters a lookup that begins at this node, and whose `direction` has been set.
   func enter(_ lookout: Lookout) {
     if lookout.isEntered { lookout.leave() }
     lookout.hasMoved = false
@@ -95,7 +95,7 @@ extension Node {
     for lookout in allLookouts where lookout.direction.looks.above {
       lookout.hasMoved = true
       if !lookout.finds(before: self, orThere: true) { lookout.notify(of: kind) }
-      // If that was no news, the needs go on from where they are now.
+      // A need is not notified of a move that a look makes, so it is entered here along its new path.
       if Tree.isLooking, lookout.watcher != nil, let start = lookout.start { start.enter(lookout) }
     }
   }
@@ -109,9 +109,8 @@ extension Node {
     }
   }
 
-  /// Ends the watchers whose lookup begins here, unless they go on above, notifies those that go on and those whose
-  /// lookup might climb to here, and removes all of them from this node, because the context has ended or is being
-  /// closed.
+  /// Removes all watchers from this node, because its context has ended or is being closed. Ends those whose lookup
+  /// begins here, unless they go on above, and notifies the others.
   ///
   /// - Parameter isGone: Whether the context is going away.
   @inline(never)

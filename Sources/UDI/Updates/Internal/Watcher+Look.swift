@@ -4,12 +4,12 @@ extension Watcher {
   /// the instance is complete only if it is that of the requested type.
   typealias Found = (entry: Entry, instance: Instance)
 
-  /// Looks up the dependency, or all dependencies. What only another actor can make is made there.
+  /// Looks up the dependency, or all dependencies. An instance that only another actor can make is made there.
   ///
   /// - Parameter isKeptOnly: Whether to look only at existing instances. If so, a provider is asked only if it is new
   ///   to the watcher.
-  /// - Returns: What there is. Nil if that cannot be said before the next change: `isKeptOnly` is true, but a provider
-  ///   that is not new would have to be asked; or the only provider has left its context before it was asked.
+  /// - Returns: The dependencies. Nil if they cannot be known before the next change: `isKeptOnly` is true, but a
+  ///   provider that is not new would have to be asked; or the only provider has left its context before it was asked.
   nonisolated(nonsending) func look(from context: UDIContext, keptOnly isKeptOnly: Bool) async -> [Found]? {
     func collect() -> ContiguousArray<LoadedEntry> {
       context.withNode { $0.allDependencies(request, onlyFirst: !findsAll) }
@@ -23,7 +23,7 @@ extension Watcher {
       var instance = object.map {
         Instance(object: $0, form: entry.registered.fits(wanted) ? entry.form : .none, isBox: false)
       }
-      // What `lastKnownProvider` has to be because of this entry; `max` for the newest of all providers.
+      // The least value that `lastKnownProvider` may have because of this entry; `max` for the newest of all providers.
       var newest: UInt? = .max
       let provider = entry as? Provider
       if let provider, !isKeptOnly || isNew(provider) {
@@ -33,8 +33,8 @@ extension Watcher {
           if Task.isCancelled { return nil }
         }
       } else if let provider {
-        // What the provider made for the last answer is part of this one, too, if it is still there. (If the provider
-        // has failed, that may have been for somebody else.)
+        // The instance that the provider made for the last answer is part of this one, too, as long as it is alive.
+        // That is so even if the provider has failed since, because the failed run may have been for somebody else.
         let before = last?.first { $0.provider == provider.id }
         instance = before?.instance()
         if instance == nil, before != nil || !provider.hasFailed { return nil }
@@ -57,7 +57,7 @@ extension Watcher {
   }
 
   /// Performs the first lookup on behalf of the consumer, which gets the answer. The caller has set `change` to nil, so
-  /// that `next` waits for another one.
+  /// that `next` waits for a change.
   func begin<Dependency>(_ lookUp: () -> Dependency?) -> Dependency? {
     beginLook()
     let found = looking(isWhole: true, lookUp)
@@ -92,7 +92,7 @@ extension Watcher {
   }
 
   /// Whether even a look that makes no instance should ask this provider: if the last look found nothing, if the
-  /// provider is new and was not registered during a look, or if only `obtain` has it make anything.
+  /// provider is new and was not registered during a look, or if only `obtain` makes its instance.
   private func isNew(_ provider: Provider) -> Bool {
     guard let lastKnownProvider, !provider.isAsynchronous else { return true }
     return !provider.comesFromLook && provider.id > lastKnownProvider

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// What factories look up in a look: the needs of the watcher.
+/// The needs of a watcher: the lookups that factories make in its looks.
 ///
 /// A lookup that a factory makes in a look leaves the fast path (`Node.attempt`). It is entered at the nodes of its
-/// search while the tree lock is held under which it looks, so no change is missed in between. What a context owns is
-/// found as it is kept, so what it was made of is no need; what its factory looked up before it failed is one.
+/// search under the same hold of the tree lock under which it looks, so no change is missed in between. If a context
+/// owns an instance, later looks find it without its factory, so the lookups of that factory are no needs, unless it
+/// has failed.
 extension Provider { typealias Looker = Watcher }
 
 extension Watcher {
@@ -39,7 +40,7 @@ extension Watcher {
       looker = 0
       Tree.looks.subtract(1, ordering: .relaxed)
       if isWhole { noteFindings(&garbage) }
-      // If that was another read, the one before may have found something else.
+      // If this was a further read, the one before may have found something else.
       if isWhole, needsHaveChanged { note(.renewed) }
     }
   }
@@ -48,12 +49,12 @@ extension Watcher {
 
   /// Notes what the lookups have found, when a look has ended.
   ///
-  /// - Parameter isKeptOnly: Whether the look was only at existing instances.
+  /// - Parameter isKeptOnly: Whether the look considered existing instances only.
   func noteFindings(isKeptOnly: Bool = false, _ garbage: inout Garbage) {
     let made = madeWeakly
     for index in 0..<min(needs.count, needs.all.count) { needs.all[index].noteFindings(madeWeakly: made, &garbage) }
     if isKeptOnly, let change, change >= .answer {
-      // It is not known whether the look has found what was there before that change.
+      // It is not known whether the look came before or after that change.
       forgetFindings()
     } else if isKeptOnly {
       (isPending, isOutOfDate) = (true, true)
@@ -70,7 +71,7 @@ extension Watcher {
   /// Forgets the needs that were noted after a number of others. Do not call this under a lock.
   func forgetNeeds(after count: Int) { Tree.change { _ in needs.count = min(count, needs.count) } }
 
-  /// Drops the needs from a place on.
+  /// Drops the needs at and after a place.
   func dropNeeds(from first: Int, _ garbage: inout Garbage) {
     while needs.all.count > first {
       let need = needs.all.removeLast()
@@ -87,7 +88,7 @@ extension Watcher {
     return true
   }
 
-  /// Notes a lookup that a factory makes, with what it finds.
+  /// Notes a lookup that a factory makes as a need. Its findings are noted at the end of the look.
   ///
   /// - Parameters:
   ///   - search: The direction that the lookup names.

@@ -33,11 +33,11 @@ final class Consumer: Sendable {
 /// a followed property, whenever it might give a different answer than before. It knows no types, so it is compiled
 /// once.
 ///
-/// A watcher is notified only that something has changed; who waits for it then repeats the lookup. This design has
-/// three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a superfluous
-/// notification does no harm.
+/// A watcher is notified only that something has changed; the consumer that waits for it then repeats the lookup. This
+/// design has three advantages: a slow consumer costs no memory, nothing is looked up unless a consumer waits, and a
+/// superfluous notification does no harm.
 ///
-/// In a look, factories run. What they look up is watched, too (`Watcher+Needs.swift`).
+/// The lookups of factories that run in a look are watched, too (`Watcher+Needs.swift`).
 final class Watcher: Lookout, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock, or belong to the one who iterates.
 
@@ -45,18 +45,18 @@ final class Watcher: Lookout, @unchecked Sendable {
   weak let context: UDIContext?
   /// What to look up.
   let request: LookupRequest
-  /// Whether the watching goes on when the context has been closed, as lookups from there go on with what is above.
+  /// Whether the watching goes on when the context has been closed, as lookups from there go on in the contexts above.
   let goesOnAbove: Bool
   /// Whether a need has changed since the consumer looked last. Guarded by the tree lock.
   var needsHaveChanged = false
 
-  /// What factories look up in looks. The first `count` needs have been noted in the present look, or in the last one;
-  /// the others remain from the look before. The next need is expected at `next`. Guarded by the tree lock.
+  /// The lookups of factories in looks. The first `count` needs have been noted in the present look, or in the last
+  /// one; the others remain from the look before. The next need is expected at `next`. Guarded by the tree lock.
   // The tree lock excludes overlapping accesses, so they are not checked ("look-needs" in `Benchmarks/instructions`).
   @safe @exclusivity(unchecked) var needs: (all: [Lookout], count: Int, next: Int) = ([], 0, 0)
-  /// The ids of the providers that have made in the look what they keep weakly. Guarded by the tree lock.
+  /// The ids of the providers that have made instances in the look and keep them weakly. Guarded by the tree lock.
   var madeWeakly: [UInt] = []
-  /// Why the last look found nothing, if it says so. It belongs to the one who iterates.
+  /// The error that says why the last look found nothing, if there is one. It belongs to the one who iterates.
   var failure: (any Error)?
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
   var looker: UInt = 0
@@ -64,8 +64,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
   var change: ChangeKind? = .answer
-  /// Whether a look at what is kept has begun, and not ended. `change` no longer has what caused it. Guarded by the
-  /// tree lock.
+  /// Whether a look at existing instances has begun, and not ended. The change that caused it is no longer in `change`.
+  /// Guarded by the tree lock.
   var looksAtKept = false
   /// Whether the consumer has waited long enough, or does not want to know of changes any more. Guarded by the tree
   /// lock.
@@ -105,8 +105,8 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// Waits until the lookup gives a different answer from the last one. The first call returns at once, unless `begin`
   /// has been called.
   ///
-  /// - Returns: What has been found; nil if the context is gone, or is closed and the watcher does not go on above; if
-  ///   the task is cancelled; or if the watcher is stopped.
+  /// - Returns: The dependencies that have been found; nil if the context is gone, or is closed and the watcher does
+  ///   not go on above; if the task is cancelled; or if the watcher is stopped.
   // Never inlined, because a client would contain it once for each caller, which is 4 KiB.
   @inline(never)
   nonisolated(nonsending) func next() async -> [Found]? {
@@ -116,21 +116,22 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// Looks up after a change.
   ///
   /// - Parameters:
-  ///   - hasChanged: What `nextChange` has returned.
+  ///   - hasChanged: The result of `nextChange`.
   ///   - isLazy: Whether to return nil as at the end, without a lookup, after a change that the user has made.
   ///   - actor: Where to look.
-  /// - Returns: What has been found, or nil at the end, as for `next`; nothing if the answer is still the same.
+  /// - Returns: The dependencies that have been found, or nil at the end, as for `next`; nothing if the answer is still
+  ///   the same.
   @inline(never)
   func news(after hasChanged: Bool, onlyIfInDoubt isLazy: Bool, on _: isolated (any Actor)?) async -> [Found]?? {
     guard hasChanged, let context else { return .some(nil) }
-    // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If
-    // it were entered after the lookup, a change in between would be missed.
+    // After the change, the lookup might pass through other contexts than before, so the watcher is entered anew. If it
+    // were entered after the lookup, a change in between would be missed.
     let differs = context.change { node, garbage -> Bool? in
       node.enter(self)
       // The change counts until it has been compared (`readingAgain`). If there are copies of an iterator, one gets it.
       guard change != .end, let change = change.take() else { return false }
       let differs = self.differs(after: change, &garbage)
-      // What the consumer then looks up is not known here.
+      // The answer to the consumer's own lookup is not known here.
       if isLazy, differs == true { last = nil }
       return differs
     }
@@ -143,8 +144,8 @@ final class Watcher: Lookout, @unchecked Sendable {
     return nil
   }
 
-  /// Whether the lookup or a need finds something else than before; nil if only what is kept might be different. Called
-  /// under the tree lock.
+  /// Whether the lookup or a need finds something else than before; nil if only a kept instance might be different.
+  /// Called under the tree lock.
   private func differs(after change: ChangeKind, _ garbage: inout Garbage) -> Bool? {
     let haveNeedsChanged = exchange(&needsHaveChanged, with: false)
     if last == nil || change == .renewed { return true }

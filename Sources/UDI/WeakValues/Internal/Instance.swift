@@ -5,8 +5,8 @@ struct Instance: @unchecked Sendable {
 
   /// The instance, or a `ValueBox` that contains it.
   let object: AnyObject
-  /// What `form` has besides the object's address. With the address, an instance would not fit into the registers in
-  /// which functions return values.
+  /// The words of `form` without the object's address. With the address, an instance would not fit into the registers
+  /// in which functions return values.
   private let words: (UInt, UInt)
   /// `max` for a box.
   private let wordCount: UInt8
@@ -35,7 +35,7 @@ struct Instance: @unchecked Sendable {
     return value
   }
 
-  /// The instance; if it is in a box, what the box contains.
+  /// The instance or, if it is in a box, the value in the box.
   var anyValue: Any { isBox ? (object as? AnyBox)?.anyValue ?? object : object }
 
   /// Gives the instance as long as something else holds it.
@@ -79,7 +79,7 @@ struct Instance: @unchecked Sendable {
     TypeMetadata(type).holdsReferences ? UInt8(MemoryLayout<Dependency>.size / MemoryLayout<UInt>.size) : 0
   }
 
-  /// Wraps what is written to memory for an optional of a type; nil if nothing is.
+  /// Wraps the dependency that `write` writes to memory for an optional of a type; nil if it writes none.
   ///
   /// - Parameter write: Gets the memory, which contains nil.
   static func written(as type: Any.Type, _ write: (InstanceMemory) throws -> Void) rethrows -> Instance? {

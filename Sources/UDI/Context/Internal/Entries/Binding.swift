@@ -21,8 +21,8 @@ class Binding: Entry, @unchecked Sendable {
     return liveObject(&garbage) == nil ? .dead : node?.source(keyID).map { .provided($0) } ?? .nothing
   }
 
-  /// Removes the binding from its context, and records this if recording is on: see `Node.noteRemoval`, also
-  /// for the parameters. See `delist` for the other ways in which a binding ends.
+  /// Removes the binding from its context, and records this if recording is on: see `Node.noteRemoval`, also for the
+  /// parameters. See `delist` for the other ways in which a binding ends.
   final func withdraw(ifAlive kind: UDIEntry.Kind?, by end: UDICallSite? = nil, _ garbage: inout Garbage) {
     if isRecording { node?.noteRemoval(of: self, ifAlive: kind, by: end, &garbage) }
     takeOut(&garbage)
@@ -137,14 +137,14 @@ final class DetailedBinding: Binding, @unchecked Sendable {
 
   // MARK: - Bindings that end with another context
 
-  // An object whose context has ended is not to be found any more, although it may still find what is above. What is
-  // bound in that context goes with it. But `multiBind` also binds in other contexts, and those bindings have to be
-  // withdrawn.
+  // Once its context has ended, an object must no longer be found, although it can still look up dependencies above.
+  // The bindings in that context go with it. But `multiBind` also binds in other contexts, and those bindings have to
+  // be withdrawn.
 
-  /// Makes a binding of an object's `multiBind` end as soon as the given context ends, too, and not only with the
-  /// context that it is in. A later call replaces the given context. Called under the tree lock.
+  /// Ties a binding of an object's `multiBind` to a second context: the binding ends as soon as either context ends. A
+  /// later call replaces the second context. Called under the tree lock.
   ///
-  /// - Parameter other: The node of the given context, which must not be ending; nil if there is none.
+  /// - Parameter other: The node of the second context, which must not be ending; nil for none.
   func end(with other: Node?) {
     let other = other == node ? nil : other
     if other == endsWith { return }

@@ -22,14 +22,13 @@ package class Entry: WeakEntry, @unchecked Sendable {
     case provider
     /// Like `provider`, but the graph of the current link may have the instance already.
     case graphProvider
-    /// What keeps a provider's instances for one scope (`ScopeKeeper`). Slots do not refer to it.
+    /// The keeper of a provider's instances for one scope (`ScopeKeeper`). Slots do not refer to it.
     case scoped
     /// Whether the instance is held by something else, and not by the entry.
     var isWeak: Bool { self == .binding || self == .observed }
   }
 
-  // In this order, and together with those of `Binding`, the stored properties fill 104 bytes, so that no memory of the
-  // allocation is wasted.
+  // With the properties in this order, a `Binding` takes 104 bytes, which glibc's `malloc` allocates without padding.
 
   /// How a lookup handles the entry. Constant once a slot refers to the entry.
   final var kind: Kind
@@ -74,13 +73,13 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// The metadata that the registration was given, by which `registrations` can find it.
   var metadata: (any Sendable)? { nil }
 
-  /// Notes that what is being made now is made with the help of this entry: see `Provider.noteHelp`. Call this under
+  /// Notes that this entry helps to make the instance that is being made now: see `Provider.noteHelp`. Call this under
   /// the tree lock.
   func noteHelp() {}
 
   /// Removes this entry, which is dead or no longer wanted: a binding from its context, an instance from the provider
-  /// that keeps it. Does nothing for an override. A provider forgets an
-  /// instance that it keeps weakly and that has been released. Called under the tree lock.
+  /// that keeps it. Never called for an override. A provider forgets an instance that it keeps weakly and that has been
+  /// released. Called under the tree lock.
   func withdraw(_ garbage: inout Garbage) {}
 
   /// Whether a look has registered or bound this. (What a provider keeps comes and goes with the provider.)
@@ -89,11 +88,11 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// The kind of change that watchers are notified of when the entry is added or removed.
   final var changeKind: ChangeKind { isRegisteredByLook ? .ofLook : .answer }
 
-  /// What slots refer to for this entry, if it is not hidden.
+  /// The entry that slots refer to for this one, if it is not hidden.
   var current: Entry { self }
 
-  /// Answers a lookup with arguments, or for a fresh instance: with the provider itself instead of what it keeps.
-  /// Overrides are answers all the same. Called under the tree lock.
+  /// Answers a lookup with arguments, or for a fresh instance: with the provider itself instead of an instance that it
+  /// keeps. Overrides are answers all the same. Called under the tree lock.
   ///
   /// - Parameter behindBindings: Whether to answer with the provider that a live binding hides, instead of with the
   ///   binding.
@@ -116,6 +115,7 @@ package class Entry: WeakEntry, @unchecked Sendable {
   /// do.
   @inline(__always)
   final func answer(_ wanted: WantedType, into memory: UnsafeMutableRawPointer) -> LookupAnswer {
+    // The entry holds its object weakly.
     if kind.rawValue <= Kind.observed.rawValue {
       guard registered.fits(wanted) else { return answerToBeCast(wanted.reach) }
       guard let object else { return .dead }
@@ -147,8 +147,8 @@ package class Entry: WeakEntry, @unchecked Sendable {
 package final class InstanceEntry: Entry, @unchecked Sendable {
   // Unchecked: this class adds only properties that stay constant until `deinit`.
 
-  /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly.
-  /// Written only in `init` and `deinit`, so accesses need no check for overlaps.
+  /// The instance, or the box that contains it, if the entry holds it strongly; nil if it holds it weakly. Written only
+  /// in `init` and `deinit`, so accesses need no check for overlaps.
   @safe @exclusivity(unchecked) private(set) var owned: AnyObject?
   private let reference: Unretained<Entry>
 
@@ -188,8 +188,8 @@ package final class InstanceEntry: Entry, @unchecked Sendable {
   ) -> LookupAnswer { keeper.answer(insteadOf: self) }
 }
 
-/// What decides whether a lookup may take an entry's stored words as they are: whether they belong to exactly the type
-/// that is recorded for the key, and the entry's reach.
+/// Decides whether a lookup may take an entry's stored words as they are. That depends on whether they belong to
+/// exactly the type that is recorded for the key, and on the entry's reach.
 struct RegisteredType {
   private let bits: UInt8
 

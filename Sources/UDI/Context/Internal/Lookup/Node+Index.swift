@@ -5,7 +5,7 @@ extension Node {
   ///
   /// - Parameters:
   ///   - entry: The entry, or nil if the node no longer has one. An override takes precedence over it.
-  ///   - kind: What watchers are notified of.
+  ///   - kind: The kind of change that watchers are notified of.
   /// - Complexity: O(log siblings) for each level whose answer changes.
   @inline(never)
   func setEntry(_ entry: Entry?, forKey key: UInt64, notifying kind: ChangeKind = .answer) {

@@ -7,8 +7,8 @@ extension Node {
   /// - Parameter onlyFirst: Whether to return only the dependency that a lookup of one would find, with its name.
   /// - Returns: The dependencies, the last one first, so that the caller can take them out of the array one by one.
   /// - Complexity: O(contexts that have an entry for a key of the type or lead to one), and O(levels above) if the
-  ///   search climbs, whatever else the tree contains. If names are in use with the type, also O(keys
-  ///   at this node and at those above it).
+  ///   search climbs, whatever else the tree contains. If names are in use with the type, also O(keys at this node and
+  ///   at those above it).
   func allDependencies(_ request: LookupRequest, onlyFirst: Bool = false) -> ContiguousArray<LoadedEntry> {
     let token = TypeToken.of(request.type)
     return Tree.change { garbage in

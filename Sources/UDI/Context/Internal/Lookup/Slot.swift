@@ -1,5 +1,5 @@
-/// What a node knows about one key. A node has a slot for a key if the node itself, or a node below it, has an entry
-/// for the key.
+/// A node's knowledge of one key. A node has a slot for a key if the node itself, or a node below it, has an entry for
+/// the key.
 ///
 /// The slots of all nodes together are the index, which answers lookups without a traversal. The following invariants
 /// hold while no change is under way. Here, "below" stops at scopes: a scope's node and everything under it do not

@@ -1,7 +1,7 @@
 /// A node and all nodes below it, breadth-first, which is the order of `UDISearch.descendants`.
 ///
-/// Whatever visits all contexts below one uses it: for example, `descendant`, `warmUp`, `close` and snapshots. Lookups
-/// do not, because the index gives them the same order. Iterate over it under the tree lock.
+/// All code that visits the contexts below one uses it: for example, `descendants`, `warmUp`, `close` and snapshots.
+/// Lookups do not, because the index gives them the same order. Iterate over it under the tree lock.
 struct BreadthFirst: Sequence, IteratorProtocol {
   /// A node, and the position of its parent in the sequence; nil for the first node.
   typealias Element = (node: Node, parent: Int?)

@@ -66,7 +66,8 @@ extension Node: CompactTableElement {
 
   /// Takes the node's parent away.
   ///
-  /// - Parameter leave: Takes the node out of what the parent knows of it; called once the node has no parent.
+  /// - Parameter leave: Called once the node has no parent, to remove it from the parent or to let its lookups go on
+  ///   elsewhere.
   /// - Returns: The context, if the parent held it.
   @inline(__always)
   func loseParent(_ leave: () -> Void) -> UDIContext? {

@@ -1,8 +1,9 @@
 /// The nodes that a search visits. Everything here is called under the tree lock, unless it says otherwise.
 ///
-/// `visit` says in which order each search goes. `Node.attempt`, the lookup of a single dependency, cannot use it,
-/// because it runs without the tree lock, and so has the order once more. Both ask `UDISearch.looks`, which says only
-/// whether a search goes down or up.
+/// `visit` says in which order each search goes. The nodes below one are in the order of `BreadthFirst`, which the
+/// ranks of the index and `Node+LinkAll.swift` follow. `Node.attempt`, the lookup of a single dependency, cannot use
+/// it, because it runs without the tree lock, and so has the order once more. Both ask `UDISearch.looks`, which says
+/// only whether a search goes down or up.
 extension Node {
   /// Visits the nodes of a search in order, until one of the closures returns a result; returns this result.
   ///

@@ -40,7 +40,7 @@ extension Node {
     let isNew = Tree.change { garbage in
       if treeLocked.state == .closed { return false }
       if atOnce, isEnding || hasChildren || hasOpenEnds { return false }
-      // If the same run has closed the parent, this is already where lookups from the parent go on.
+      // If the same run has closed the parent, `above` is already the node where lookups from the parent go on.
       let above = shared.parent
       let beginsNow = !treeLocked.state.isEnding
       if beginsNow { beginEnd(&garbage) }
@@ -101,7 +101,8 @@ extension Node {
       // Taking the lock waits for lookups that climbed here from a child before that child lost its parent.
       lock.withLockInlined {
         shared.slots = CompactTable()
-        // What was above might be closed later, and has then had keys that are not looked up further up.
+        // If the context above is closed later, its former keys must not be looked up further up. Only `locate` sees to
+        // that.
         shared.needsTreeLock = above != nil
       }
     }
@@ -136,8 +137,8 @@ extension Node {
     return ClosedPast(treeLocked.formerSlots.map(\.key), scopeKind, above: above)
   }
 
-  /// Prepares a context that begins to end: from now on, what is dead is not taken for something that the context had,
-  /// and lookups need the tree lock.
+  /// Prepares a context that begins to end: from now on, a dead binding is not taken for one that the context had, and
+  /// lookups need the tree lock.
   @inline(never) func beginEnd(_ garbage: inout Garbage) {
     var dead: [Binding] = []
     treeLocked.bindings.forEachEntry { if !$0.binding.isThere(&garbage) { dead.append($0.binding) } }
@@ -148,14 +149,14 @@ extension Node {
   /// Notes what a closed context above had. Lookups from here do not look for that further up.
   @inline(never)
   func goOnPast(_ above: ClosedPast?) {
-    // If there was nothing, a context above might have something later.
+    // This is needed even if no closed context above had anything: one that is closed later might.
     lock.withLock { shared.needsTreeLock = true }
     guard let above else { return }
     treeLocked.ensureExtras().past = past.reversed().reduce(above) { ClosedPast($1.keys, $1.scopeKind, above: $0) }
   }
 
-  /// Lets lookups from this node go on at another node, instead of at the one that goes. If that one has been closed,
-  /// what it had, and the instances of its scope, are not looked for further up.
+  /// Lets lookups from this node go on at another node, instead of at the one that is going away. If that one has been
+  /// closed, its former keys, and the instances of its scope, are not looked for further up.
   func goOn(at above: Node?, past: ClosedPast?) {
     goOnPast(past)
     goOn(at: above)

@@ -24,13 +24,13 @@
 /// follows this rule, which the compiler cannot check, so the type is marked safe.
 @safe
 package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
-  // Unchecked: mutable state is guarded by the locks that the names `Shared` and `TreeLocked` stand for.
+  // Unchecked: the comments of `Shared` and `TreeLocked` name the locks that guard the mutable state.
 
   /// The node's parts, one after another, starting with those that lookups read. They are separate structs because
   /// different locks guard them, and because the thread sanitizer treats a change of one field as an access to the
   /// whole struct.
-  // There is no object at this address. The type of a class reference leaves some bits unused, and an enum that
-  // contains a node, such as `RankedChildren`, uses them to store its case.
+  // The address has the type of a reference, although no object is there. Such a type leaves some bits unused, in which
+  // an enum that contains a node, such as `RankedChildren`, stores its case.
   private let memory: Unmanaged<AnyObject>
 
   /// The part that lookups read. Write it under both the tree lock and the node's lock, unless no other code can reach
@@ -64,8 +64,8 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     var remembersContext = false
     /// Whether anything can be added to the context, and whether it is being closed or is closed.
     var state = NodeState.open
-    /// Whether the order might matter in which the context is closed, because it has had a provider with a closer or
-    /// with an asynchronous factory.
+    /// Whether the order of closing might matter in the context, because it has had a provider with a closer or with an
+    /// asynchronous factory.
     var hasClosers = false
     /// Whether the context is a scope, so that lookups from above see nothing in it. Set before the node gets a parent.
     var isScope = false
@@ -99,7 +99,7 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
     /// The properties that only a few contexts need; nil as long as this context has needed none.
     private(set) var extras: NodeExtras?
     /// The slots that the context itself filled when it began to end. Lookups from here do not look for their keys
-    /// further up. Nothing else in them counts: what they refer to may be gone.
+    /// further up. Nothing else in them counts: the entries that they refer to may be gone.
     var formerSlots = CompactTable<Slot>()
     /// A weak reference to the node's context, for use while the node has no parent. (While it has one, `heldContext`
     /// holds the context.) This is set only when it is needed (`remember`), because a weak reference costs memory and

@@ -1,9 +1,10 @@
 /// The properties that only a few contexts need. They are in a separate object, so that all other nodes stay small.
 /// Each layer above has a slot, whose type it defines. Guarded by the tree lock.
+/// Accesses under it cannot overlap, so frequent ones are not checked for that.
 final class NodeExtras {
   /// The kind of a scope, if it is not the tag.
   var scopeKind: String?
-  /// What closed contexts had that were above this one. Lookups from here do not look for that further up.
+  /// The past of the closed contexts that were above this one. Lookups from here do not look for its keys further up.
   @safe @exclusivity(unchecked) var past: ClosedPast?
   /// Of the closed contexts whose lookups go on upwards here, the one that was added last. From there,
   /// `previousSibling` leads to the others.

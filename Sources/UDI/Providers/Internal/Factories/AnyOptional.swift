@@ -11,7 +11,7 @@ protocol AnyOptional: SendableMetatype {
   static func wrap(_ instance: Instance?) -> Self
   /// Looks up the wrapped type; nil if there is no such dependency, or `leavesOptionalNil`.
   static func find(from context: UDIContext, _ reach: UDIReach) throws -> Self
-  /// What the optional wraps; nil if it is nil.
+  /// The wrapped value; nil if there is none.
   var wrappedValue: Any? { get }
 }
 

@@ -55,8 +55,9 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 
   /// An argument in a form that can be compared; nil if it is not `Hashable`.
   static func comparable(_ argument: Any) -> (any Hashable)? {
-    // An optional counts as what it wraps: a factory that takes either gets the same from both. (Only a factory that
-    // takes an `Any` could tell them apart.) `isOptional` is checked first, because it is fast, and the cast is not.
+    // An optional counts as the value that it wraps, because a factory receives the same argument either way. (Only a
+    // factory that takes an `Any` could tell the two apart.) `isOptional` is checked first, because it is fast, and the
+    // cast is not.
     if TypeMetadata(type(of: argument)).isOptional, let wrapped = (argument as? any AnyOptional)?.wrappedValue {
       return comparable(wrapped)
     }

@@ -11,7 +11,7 @@
 struct FactoryFunction {
   private let function: Returning<Void>
   let takesContext: Bool
-  /// Whether it was given to a form that takes arguments, if any.
+  /// Whether the function is a `MakingFromArguments`. The factory itself may still want no arguments.
   private var takesArguments = false
   /// The number of words that the function returns, if the type of the instances `holdsReferences`; otherwise 0.
   private let words: UInt8

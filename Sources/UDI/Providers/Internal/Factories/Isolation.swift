@@ -80,8 +80,8 @@ struct Isolation: Sendable {
       return ThreadState.hereIfAny?.read { $0.isOfFirstThread } == true || runsOnMainActor
     }
     guard let actor else { return true }
-    // Nothing tells whether this code runs on any other actor, unless `obtain` has moved the lookup to that actor: see
-    // `Resolution.actor`.
+    // There is no way to find out whether this code runs on another actor, unless `obtain` has moved the lookup to that
+    // actor: see `Resolution.actor`.
     return Resolution.present?.read { $0.actor === actor } ?? false
   }
 
@@ -100,8 +100,8 @@ struct Isolation: Sendable {
 // library `Isolation` enforces it. The standard library's `MainActor.assumeIsolated` converts functions in the same
 // way.
 
-/// A function of any isolation, such as an initialiser or a factory that takes arguments. The function is cast inside
-/// a struct, because Swift would wrap a bare function before casting it.
+/// A function of any isolation, such as an initialiser or a factory that takes arguments. The function is cast inside a
+/// struct, because Swift would wrap a bare function before casting it.
 ///
 /// The parameters are spelled as in `register(using:)`. If they were a single pack, the compiler would wrap the
 /// function twice to rearrange them, and each registration would take 144 bytes more. A function whose first parameter

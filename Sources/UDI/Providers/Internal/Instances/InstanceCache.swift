@@ -10,7 +10,7 @@ final class InstanceCache: @unchecked Sendable {
   private(set) var kept: InstanceEntry?
   /// The creation of the instance that will be kept, while it is under way.
   var creation: Creation?
-  /// The task that obtains the parameters of an initialiser for it, while it does.
+  /// The preparation: the task that obtains the parameters of an initialiser for the instance, while it does so.
   var preparation: Creation?
   /// Another cache for arguments with the same hash. Only `InstanceCaches` uses it.
   fileprivate var next: InstanceCache?
@@ -34,7 +34,8 @@ final class InstanceCache: @unchecked Sendable {
     var new: InstanceCache?
     while true {
       let present = Tree.change { _ in caches.find(arguments) }
-      // The oldest comes first: `==` may itself look up what it has to be equal to.
+      // The oldest is compared first, because `==` may itself perform a lookup with the arguments that it compares
+      // with.
       if let found = present.last(where: { $0.arguments == arguments }) { return (found, false) }
       let added = new ?? InstanceCache(provider, arguments, isOfGraph: isOfGraph)
       new = added

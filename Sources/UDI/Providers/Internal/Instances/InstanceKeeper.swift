@@ -38,7 +38,8 @@ struct InstanceKeeper {
   ///   - thread: The calling thread, if it makes the instance; nil if a separate task does.
   ///   - isPreparing: Whether that task first obtains the parameters of an initialiser. Other tasks then wait for it,
   ///     but threads do not: if one makes the instance meanwhile, the task takes that.
-  ///   - preparation: The preparation that the instance is made after, if it is. It must not have been dropped.
+  ///   - preparation: The preparation that has obtained the instance's parameters, if there was one. If it has been
+  ///     dropped, the result is `gone`.
   /// - Throws: `ProviderFailure.cycle` if the caller would wait for itself; `ProviderFailure.closed` if the instance
   ///   would have to be made, but the context is being closed.
   func claim(
@@ -92,7 +93,8 @@ struct InstanceKeeper {
   /// provider's removal has dropped it in the meantime.
   ///
   /// - Parameter maker: The provider whose factory has made the instance.
-  /// - Returns: Whether the caller has to call the maker's completion. If there is one later, `onCreate` calls it.
+  /// - Returns: Whether the caller has to call the maker's completion. If the maker gets one later, `onCreate` calls
+  ///   it.
   func keep(_ instance: Instance, of creation: Creation, by maker: Provider) -> Bool {
     let isWeak = provider.sharing == .weak
     if isWeak, instance.isBox { provider.reportWeakValue(instance) }
@@ -120,7 +122,7 @@ struct InstanceKeeper {
       } else {
         provider.keep(instance, &garbage)
       }
-      // To watchers, what an asynchronous factory has made has just appeared, because a lookup could not have made it.
+      // To watchers, the instance of an asynchronous factory is a new one, because a lookup could not have made it.
       if servesAllLookups, provider.isAsynchronous {
         for key in [maker.key] + maker.aliases.map(\.key) { node.tellFollowersHereAndAbove(of: key) }
       }
@@ -145,7 +147,7 @@ struct InstanceKeeper {
     nonmutating set { if let cache { cache.creation = newValue } else { unsafe provider.creation = newValue } }
   }
 
-  /// The task that obtains the parameters of an initialiser, while it does. Lookups that do not wait ignore it.
+  /// The task that obtains the parameters of an initialiser, while it does so. Lookups that do not wait ignore it.
   var preparation: Creation? {
     @inline(never)
     get { if let cache { cache.preparation } else { provider.extras?.preparation } }
@@ -154,9 +156,9 @@ struct InstanceKeeper {
     }
   }
 
-  /// Ends a creation, to which the keeper then no longer refers. If a task makes the instance, it wakes those that wait
-  /// itself, when it has also run the completion or the closer; until then, closing the context has to wait for the
-  /// creation.
+  /// Ends a creation. From then on, the keeper no longer refers to it. If a task makes the instance, that task wakes
+  /// those that wait, but only after it has run the completion or the closer. Until then, closing the context has to
+  /// wait for the creation.
   ///
   /// - Returns: Whether the keeper referred to the creation. After a reset, and after the provider's removal, it does
   ///   not.
@@ -177,8 +179,8 @@ struct InstanceKeeper {
     return true
   }
 
-  /// Drops the instance that is kept or is being made: for one keeper, what `Provider.drop` does for all of a
-  /// provider's. Those that already wait for the instance still get it, but later requests get a newer one. A user's
+  /// Drops the instance that is kept or is being made: does for one keeper what `Provider.drop` does for all keepers of
+  /// a provider. Those that already wait for the instance still get it, but later requests get a newer one. A user's
   /// storage is reset when the lock has been released.
   @inline(__always)
   func dropKept(_ garbage: inout Garbage) {
@@ -202,18 +204,18 @@ struct InstanceKeeper {
 // MARK: - The instances that a provider keeps: by itself, or in its caches
 
 extension Provider {
-  /// What keeps the instance for the given arguments: under the lifetime `.scope`, for the nearest scope around a
-  /// context. Do not call this under a lock.
+  /// Returns the keeper of the instance for the given arguments; under the lifetime `.scope`, that of the nearest scope
+  /// around a context. Do not call this under a lock.
   ///
   /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the
-  ///   scope is closed, or is being closed and has made nothing with this provider, or if a closed scope of the kind
-  ///   was further in.
+  ///   scope is closed, or is being closed and has made nothing with this provider, or if a closed scope of that kind
+  ///   is nearer.
   @inline(never)
   final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
     sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
   }
 
-  /// What keeps the instance for the given arguments. Do not call this under a lock.
+  /// Returns the keeper of the instance for the given arguments. Do not call this under a lock.
   // Consuming, because the result refers to the provider.
   final consuming func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
     guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }

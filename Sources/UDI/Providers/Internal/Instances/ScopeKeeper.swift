@@ -1,15 +1,15 @@
-/// What keeps the instances of one provider for one scope, under the lifetime `.scope`.
+/// Keeps the instances of one provider for one scope, under the lifetime `.scope`.
 ///
 /// A provider with this lifetime keeps nothing by itself. Each scope that asks gets a `ScopeKeeper`, which keeps the
 /// instances as a provider does under `.context`, while the provider's factory makes them. The keeper is in the table
-/// of the scope's providers, so what it keeps is closed, reset, listed and released together with the rest. But slots
+/// of the scope's providers, so its instances are closed, reset, listed and released together with the rest. But slots
 /// do not refer to it. A lookup finds the provider, whether the scope has made anything or not. So the order of lookups
 /// makes no difference to what they find.
 final class ScopeKeeper: Provider, @unchecked Sendable {
   // Unchecked: this class adds a constant, and an instance that is guarded by the tree lock.
 
   let provider: Provider
-  /// The instance that is kept. It has no entry, because no slot would refer to that. The entry would be a tenth of the
+  /// The instance that is kept. It has no entry, because no slot would refer to it. An entry would add a tenth to the
   /// row "scoped" of `Benchmarks/instructions`.
   @exclusivity(unchecked) private final var instance: Instance?
 
@@ -35,7 +35,8 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
 }
 
 extension Provider {
-  /// What keeps the instances for the nearest scope around a context. Do not call this under a lock.
+  /// Returns the keeper for the nearest scope around a context, after making it if there is none. Do not call this
+  /// under a lock.
   final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
     try context.change { node, garbage in
       let (owner, obstacle) = owner(around: node)
@@ -43,7 +44,7 @@ extension Provider {
       if Tree.areLooking { node.noteScope(scopeKey) }
       if let present = owner?.keeper(of: self) { return present }
       guard let scope = owner, obstacle == nil else { throw ProviderFailure.explained(obstacle ?? .contextGone) }
-      // If this is not the scope itself, the tree refers to the scope's context already.
+      // A parent holds the scope's context, and a scope that has had children remembers it.
       if scope == node, scope.parent == nil { scope.remember(context) }
       let new = ScopeKeeper(self)
       new.enter(scope)
@@ -52,9 +53,9 @@ extension Provider {
     }
   }
 
-  /// The scope that owns what the provider makes for a context under the lifetime `.scope`: the nearest one of the
-  /// provider's kind. It must not be above the context in which the provider is registered, because its instances would
-  /// outlive that context. Called under the tree lock.
+  /// The scope that owns the instance that the provider makes for a context under the lifetime `.scope`: the nearest
+  /// one of the provider's kind. It must not be above the context in which the provider is registered, because its
+  /// instances would outlive that context. Called under the tree lock.
   ///
   /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
   /// - Complexity: O(depth).
@@ -65,7 +66,7 @@ extension Provider {
         return (nil, .scopeIsAbove(scopePath: scope.fullPath))
       }
       if isOwner, !scope.isEnding { return (scope, nil) }
-      // What a closed scope had is not made anew for an outer one.
+      // No outer scope replaces a closed one.
       let isPast = scope.isEnding && scope.past.contains { $0.scopeKind.map { scopeKind ?? $0 == $0 } == true }
       if isOwner || isPast { return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? [])) }
     }
@@ -75,7 +76,7 @@ extension Provider {
 
 /// Scopes. Used under the tree lock.
 extension Node {
-  /// What keeps the instances of a provider for this scope; nil if the scope has made none.
+  /// The keeper of a provider's instances for this scope; nil if the scope has made none.
   func keeper(of provider: Provider) -> ScopeKeeper? {
     // The cast is safe, because only these keepers are in the table under such keys.
     self.provider(ScopeKey.id(provider.id)).map { unsafe unsafeDowncast($0, to: ScopeKeeper.self) }

@@ -1,8 +1,8 @@
 import Dispatch
 
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
-/// user (`Operation`), or the end of a context (`Closing`). Those that wait for a change of something that lasts, such
-/// as a watcher, use one, too.
+/// user (`Operation`), or the end of a context (`Closing`). Code that waits for changes of something that lasts, such
+/// as a watcher, uses an activity, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
@@ -10,7 +10,7 @@ import Dispatch
 class Activity: @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
-  /// What waits for the end of an activity.
+  /// A thread, a task or another activity that waits for the end of an activity.
   enum Waiter {
     /// A thread, which may be making several instances, one for the other.
     case thread(Unretained<Resolution>)
@@ -42,7 +42,7 @@ class Activity: @unchecked Sendable {
       }
     }
 
-    /// The keys that lead from one of the dependents to what is waited for.
+    /// The keys that lead from one of the dependents to the activity that this waits for.
     fileprivate func keys(from dependent: Activity) -> [KeyIdentity] {
       switch self {
       case .thread(let thread): thread.read { thread in (dependent as? Creation).map { thread.keys(from: $0) } ?? [] }
@@ -60,17 +60,17 @@ class Activity: @unchecked Sendable {
     init(_ waiter: Waiter) { self.waiter = waiter }
 
     var isActivity: Bool { if case .activity = waiter { true } else { false } }
-    /// Whether it has to look again instead of waiting, because something waits for it.
+    /// Whether the waiter has to look again instead of waiting: see `circle`.
     var looksAgain = false
   }
 
-  /// Everything that waits, by numbers.
+  /// The waiters, by their numbers.
   @exclusivity(unchecked) private final var waiting = ObjectTable<Waiting>()
   /// The number of the last waiter; 0 if nothing has waited. Most creations end before anything waits for them.
   @exclusivity(unchecked) private final var lastNumber: UInt64 = 0
   /// How many threads and tasks wait.
   private final var wantedBy = 0
-  /// What threads wait for; made and entered for the first of them, and left at the end.
+  /// The group that threads wait for; made and entered for the first of them, and left at the end.
   @safe @exclusivity(unchecked) private final var gate: DispatchGroup?
   /// Whether the activity has ended. Stays false for a creation that nothing has waited for. Read this under the tree
   /// lock.
@@ -79,13 +79,13 @@ class Activity: @unchecked Sendable {
   /// The extras of the context that `delayClosing` was called for.
   private final var delayed: NodeExtras?
 
-  /// The key of what the activity makes or closes; nil if there is none.
+  /// The key of the instance that the activity makes, runs or closes; nil if there is none.
   var key: KeyIdentity? { nil }
 
   /// Whether the activity is an operation that its context's closing has ended.
   var isEndedByClosing: Bool { false }
 
-  /// What cannot go on before this has ended, apart from the waiters. Called under the tree lock.
+  /// The activity that cannot go on before this one has ended, although it is no waiter. Called under the tree lock.
   var following: Activity? { nil }
 
   /// Raises the priority of the activity's task, if it has one, to that of the current task.
@@ -114,8 +114,8 @@ class Activity: @unchecked Sendable {
     delayed?.making.activities.append(self)
   }
 
-  /// Ends what `delayClosing` has begun. The caller must hold the activity, so that it is not released under the lock.
-  /// Call this under the tree lock.
+  /// Ends the delay that `delayClosing` has begun. The caller must hold the activity, so that it is not released under
+  /// the lock. Call this under the tree lock.
   @inline(__always)
   final func leaveContext() { if delayed != nil { endDelay() } }
 
@@ -191,7 +191,8 @@ class Activity: @unchecked Sendable {
   /// Removes a waiter whose task has been cancelled.
   func abandon(_ number: UInt64) { leave(number) }
 
-  /// Removes a waiter. It may be the last to hold its call, so it is released after the lock has been released.
+  /// Removes a waiter. The waiter may hold the last reference to its call, so it is released after the lock has been
+  /// released.
   private final func remove(_ number: UInt64) -> Waiting? {
     Tree.change { _ in
       let removed = unsafe exchange(&waiting[number], with: nil)
@@ -210,8 +211,8 @@ class Activity: @unchecked Sendable {
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
   }
 
-  /// Resumes all tasks that wait, although the activity goes on: what they wait for is a change. For them, `wait`
-  /// returns false.
+  /// Resumes all tasks that wait, although the activity goes on: they wait for a change, not for the end. For them,
+  /// `wait` returns false.
   @inline(never) final func wakeForChange() {
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
     unsafe waiting = ObjectTable()
@@ -222,8 +223,8 @@ class Activity: @unchecked Sendable {
 
   /// Finds out whether something would wait for itself if it waited for this activity. Call this under the tree lock.
   ///
-  /// If the circle goes through a wait on behalf of an optional parameter, that one looks again, finds the circle
-  /// itself, and does without; then there is no circle for anybody else.
+  /// If the circle goes through a wait on behalf of an optional parameter, that waiter looks again, finds the circle
+  /// itself, and does without the dependency. Then there is no circle for anybody else.
   ///
   /// - Returns: The keys along the circle, each of which is needed for the one before; nil if there is no circle.
   final func circle(through waiter: Waiter) -> [KeyIdentity]? {

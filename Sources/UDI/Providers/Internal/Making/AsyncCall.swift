@@ -13,14 +13,14 @@ final class AsyncCall: @unchecked Sendable {
   @TaskLocal static var current: AsyncCall?
 
   /// The provider whose factory or closer is called; nil for an operation of `whileAvailable`. Nil after the call has
-  /// ended, like the next three properties.
+  /// ended, like the next two properties.
   private(set) var provider: Provider?
   /// The creation, or the operation, that the call is part of; nil if it is part of none.
   private(set) var activity: Activity?
   private var arguments: ArgumentKey?
   /// Whether this is the call of a closer that the closing no longer waits for.
   var isLeft = false
-  /// What the asynchronous factories that this call runs share; nil for a closer.
+  /// The graph of the asynchronous factories that this call runs; nil for a closer or an operation.
   let graph: Graph?
   /// The call whose factory or closer asked for the instance that this call makes; nil if neither did.
   private let asker: AsyncCall?
@@ -38,7 +38,7 @@ final class AsyncCall: @unchecked Sendable {
     get { isOptional.load(ordering: .relaxed) }
     set { isOptional.store(newValue, ordering: .relaxed) }
   }
-  /// What the factory has missed by `link` or `linkAll`, although `obtain` would make it.
+  /// The error of the first `link` or `linkAll` with which the factory has missed something that `obtain` would make.
   private var missed: UDILinkError?
 
   /// How long a chain of calls that ask for one another may be. A longer chain probably means that a factory asks for
@@ -74,7 +74,7 @@ final class AsyncCall: @unchecked Sendable {
   }
 
   /// Throws `CancellationError` if the current task is cancelled, or is part of an operation whose context is being
-  /// closed, so that the operation ends quietly when what it follows there ends.
+  /// closed, so that the operation ends quietly when the sequences that it follows there end.
   @inline(never)
   static func checkCancellation() throws {
     try Task.checkCancellation()
@@ -103,7 +103,7 @@ final class AsyncCall: @unchecked Sendable {
     sequence(first: self) { $0 === first ? nil : $0.asker }.compactMap { $0.provider?.key }.reversed()
   }
 
-  /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been none.
+  /// The call that the current task is part of, if any. Cheaper than `current` as long as there has been no call.
   static var present: AsyncCall? { exist.load(ordering: .relaxed) ? current : nil }
 
   /// The innermost creation that the call is part of, apart from those whose instances only a graph keeps. Call this
@@ -113,7 +113,8 @@ final class AsyncCall: @unchecked Sendable {
   /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }
 
-  /// The keys of the providers whose factories or closers asked for what this call makes, the outermost first.
+  /// The keys of the providers whose factories or closers asked for the instance that this call makes, the outermost
+  /// first.
   var keysOfAskers: [KeyIdentity] { Tree.change { _ in keys(from: nil).dropLast() } }
 
   /// The provider whose asynchronous factory is running in the current task, or has started the current task and is
@@ -130,9 +131,9 @@ final class AsyncCall: @unchecked Sendable {
 
   /// Notes that the factory has ended.
   ///
-  /// - Parameter error: What it has thrown, if it has.
-  /// - Returns: The error of the call. If the factory has missed something by `link` or `linkAll` that `obtain` would
-  ///   make, it is the one that says so: the instance is not kept without that.
+  /// - Parameter error: The error that the factory has thrown, if it has.
+  /// - Returns: The error of the call. If the factory has missed something that `obtain` would make, this is the error
+  ///   that says so, because the instance must not be kept without it.
   func noteFactoryEnd(throwing error: (any Error)?) -> (any Error)? {
     isInFactory.store(false, ordering: .relaxed)
     let missed = Tree.change { _ in self.missed.take() }
@@ -142,7 +143,7 @@ final class AsyncCall: @unchecked Sendable {
   /// The call whose factory is running in the current task, or has started the current task and is still running.
   static var inFactory: AsyncCall? { present.flatMap { $0.isInFactory.load(ordering: .relaxed) ? $0 : nil } }
 
-  /// Notes what the asynchronous factory that the current task runs has missed by `link` or `linkAll`, while no
+  /// Notes the error of a `link` or `linkAll` by the asynchronous factory that the current task runs, while no
   /// synchronous factory runs inside it.
   ///
   /// - Returns: False if the task runs none.
@@ -152,7 +153,7 @@ final class AsyncCall: @unchecked Sendable {
     return true
   }
 
-  /// Runs the code that is called. Then it is known what the activity waits for.
+  /// Runs the code that is called, so that it is known what the activity waits for.
   ///
   /// - Returns: The error that the code throws.
   nonisolated(nonsending) func run(_ body: nonisolated(nonsending) () async throws -> Void) async -> (any Error)? {
@@ -173,8 +174,8 @@ final class AsyncCall: @unchecked Sendable {
 
   // MARK: - Whether lookups have to go up
 
-  /// Whether any asynchronous factory or closer has ever been called. Lookups that find something below their context
-  /// check this first, because reading a task-local value takes longer.
+  /// Whether there has ever been an asynchronous call. On frequent paths, this is checked before `current` is read,
+  /// because reading a task-local value takes longer.
   private static let exist = Atomic<Bool>(false)
 
   /// Whether an asynchronous factory that was given the node's context is still running, and the current task runs on

@@ -1,11 +1,11 @@
 /// The creation of an instance by an asynchronous factory; or a preparation, in which the parameters of an initialiser
 /// are obtained, or a visit.
 ///
-/// It runs in a separate task, with the task-local values and the priority of the first task that asked; tasks
-/// that ask later can raise the priority. The tasks that want the instance wait without blocking a thread. A cancelled
-/// task stops waiting at once. If no task wants the instance any longer, and it is not yet about to be kept, the
-/// creation is abandoned: its task is cancelled. Whoever asks while an abandoned creation comes to its end waits for
-/// that, and then begins another one.
+/// It runs in a separate task, with the task-local values and the priority of the first task that asked; tasks that ask
+/// later can raise the priority. The tasks that want the instance wait without blocking a thread. A cancelled task
+/// stops waiting at once. If no task wants the instance any longer, and it is not yet about to be kept, the creation is
+/// abandoned: its task is cancelled. Whoever asks while an abandoned creation comes to its end waits for that, and then
+/// begins another one.
 final class AsyncCreation: Creation, @unchecked Sendable {
   // Unchecked: all mutable properties are guarded by the tree lock.
 
@@ -35,14 +35,14 @@ final class AsyncCreation: Creation, @unchecked Sendable {
 
   private func end(with outcome: Outcome) {
     Tree.change { _ in
-      // If it has failed while the context is being closed, that is the error.
+      // If the creation fails while its context is being closed, the error says that.
       if case .failure = outcome, let closedPath { return end(.failure(ProviderFailure.closed(closedPath))) }
       end(outcome)
     }
   }
 
-  // Those that wait do not get what an abandoned creation has made. It stays with the creation, which releases it where
-  // it has to be released.
+  // Those that wait do not get the instance of an abandoned creation. It stays with the creation, which releases it
+  // where it belongs.
   override var outcomeForWaiters: Outcome { isAbandoned ? .success(nil) : super.outcomeForWaiters }
 
   /// Checks, just before the factory runs, whether the creation has been cancelled.

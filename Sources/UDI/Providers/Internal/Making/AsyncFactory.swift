@@ -66,7 +66,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     let error = call.noteFactoryEnd(throwing: thrown)
     creation?.noteEndOfFactory()
     guard error == nil, let made else {
-      // What a factory has made although it has missed something is released where it belongs.
+      // If the factory has missed something, the instance that it has made nevertheless is released where it belongs.
       if reach == .mainActor, let lost = made.take() { releaseOnMainActor(consume lost) }
       throw fail(error ?? ProviderFailure.returnedNil, with: arguments?.arguments, for: context, in: demand.warmUp)
     }
@@ -85,9 +85,9 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     return (false, hasCompletion)
   }
 
-  /// Does the same for an instance that takes part in the tree: attaches it first, and looks up what it requires when
-  /// it is kept, because that might need it. This happens on the factory's actor, because the instance's conformance to
-  /// `UDIObject` might belong to that actor.
+  /// Does the same for an instance that takes part in the tree: attaches it first, and looks up the dependencies that
+  /// it requires after it has been kept, because they might need it. All this happens on the factory's actor, because
+  /// the instance's conformance to `UDIObject` might belong to that actor.
   private func attachAndKeep(
     _ instance: Instance, _ context: UDIContext, for place: Place?, on actor: isolated (any Actor)?
   ) -> (isWanted: Bool, completes: Bool) {

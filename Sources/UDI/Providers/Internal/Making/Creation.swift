@@ -31,8 +31,8 @@ class Creation: Activity, @unchecked Sendable {
   private(set) final var outer: Unretained<Creation>?
   /// The outcome. Set when the creation ends, but only if something has waited for it.
   private var outcome: Outcome?
-  /// Whether the factory is running, so that what it finds helps to make the instance. False again when the instance is
-  /// being attached, and later.
+  /// Whether the factory is running, so that the instances that it finds help to make the new one. False again when the
+  /// instance is being attached, and later.
   fileprivate(set) final var isInFactory = false
   /// The node whose lookups are recorded while the factory runs: see `noteFactory`.
   private var recordedNode: Node?
@@ -44,7 +44,7 @@ class Creation: Activity, @unchecked Sendable {
   /// under the tree lock.
   ///
   /// - Parameters:
-  ///   - keeper: What will keep the instance; nil if others wait for something else.
+  ///   - keeper: The keeper of the new instance; nil if others wait for something else.
   ///   - owner: The context that the instance is made for; nil if it is the one that asks.
   final func begin(_ keeper: InstanceKeeper?, for owner: UDIContext? = nil) {
     thread?.read { thread in
@@ -111,7 +111,7 @@ class Creation: Activity, @unchecked Sendable {
   final func outcome(blocking number: UInt64) -> Outcome {
     block(number)
     let outcome = Tree.change { _ in outcomeForWaiters }
-    // A look makes the attempt itself: it has to know what the factory needs.
+    // A look does not take over a failure. It calls the factory itself, because it has to know what the factory needs.
     if case .failure = outcome, Provider.Looker.present != nil { return .success(nil) }
     return outcome
   }

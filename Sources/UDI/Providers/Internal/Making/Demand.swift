@@ -1,25 +1,25 @@
-/// What `obtain` asks for, with everything that is handed on to the lookups of an initialiser's parameters.
+/// The request of an `obtain`, with everything that is passed on to the lookups of an initialiser's parameters.
 ///
 /// `obtain` waits for other threads and tasks, for the actor that a factory belongs to, and for asynchronous factories.
 /// It never blocks its thread, and a factory is called once for each instance that it makes. These are its steps:
 ///
-/// 1. What is bound or kept is found as `require` finds it.
+/// 1. A dependency that is bound or kept is found as `require` finds it.
 /// 2. Otherwise, the provider is found, which takes or makes the instance in the other steps (`Provider.obtain`).
 /// 3. If another thread or task is making the instance, the task waits for it.
 /// 4. If the factory is an initialiser that was registered with `using:`, its parameters are obtained, one after the
 ///    other, each by a demand like this one. If the provider keeps the instance, this happens in a separate task, for
 ///    which other tasks wait, but not threads (`InstanceKeeper.preparation`).
-/// 5. The factory is called, on its actor. What it looks up by itself is looked up as anywhere else.
+/// 5. The factory is called, on its actor. Its own lookups are like any others.
 struct Demand: Sendable {
   /// The context that asks, or that the factory gets.
   let context: UDIContext
   let request: LookupRequest
   var arguments: KeptArguments?
-  /// What the parameters of one initialiser share under the lifetime `.graph`.
+  /// The graph that the parameters of one initialiser share.
   var graph = Graph()
-  /// The warm-up that this is a part of, if it is one of a warm-up.
+  /// The warm-up that this demand is part of, if it is.
   var warmUp: WarmUp?
-  /// The watcher whose look this is a part of; nil for any other lookup. A look makes nothing that is asynchronous.
+  /// The watcher whose look this demand is part of, if it is. A look calls no asynchronous factory.
   var watcher: Provider.Looker?
 
   /// Performs the lookup, and waits as long as necessary.
@@ -77,7 +77,7 @@ struct Demand: Sendable {
     let owner = provider.owns ? provider.owner(asking: context) : nil
     let wasEnding = owner?.change { node, _ in node.isEnding } ?? true
     guard let made = try await provider.obtain(self) else { return nil }
-    // What was being made when its context was closed has been closed, too, or will be.
+    // If the context has been closed while the instance was being made, the instance has been closed, too, or will be.
     if !wasEnding, let path = owner?.change({ node, _ in node.endingPath }) { throw ProviderFailure.closed(path) }
     // If the instance is not of the requested type, it is released here, on its own actor.
     return try withExtendedLifetime(made) { try exact(made.value, provider) }
@@ -127,12 +127,12 @@ struct Demand: Sendable {
     return exact
   }
 
-  /// The same for the context that a factory gets, and for the graph in which it runs.
+  /// The same demand for the context that a factory gets, and for the graph in which it runs.
   func `for`(_ owner: UDIContext, in graph: Graph) -> Demand {
     Demand(context: owner, request: request, arguments: arguments, graph: graph, warmUp: warmUp, watcher: watcher)
   }
 
-  /// Runs code that can change the tree, as a part of the look, if it is one.
+  /// Runs code that can change the tree, as a part of the look, if this demand is part of one.
   ///
   /// - Parameter isForFactory: Whether this is a lookup on behalf of an initialiser.
   @inline(__always)

@@ -61,7 +61,7 @@ final class Factory: Provider, @unchecked Sendable {
 
   /// Takes the instance, after making it on this thread if there is none and no other thread is making it.
   ///
-  /// - Parameter waiter: What waits if another thread is making the instance.
+  /// - Parameter waiter: The waiter, if another thread is making the instance.
   /// - Returns: `found`, `wait` or `gone`.
   // Inlined: without that, a scope takes 1 % longer ("scoped" in `Benchmarks/instructions`).
   @inline(__always)
@@ -71,8 +71,8 @@ final class Factory: Provider, @unchecked Sendable {
   ) throws -> Claim {
     guard keeps, !isFresh else {
       if isFresh {
-        // Only a provider that keeps or makes an instance is still found in a context that is being closed: all others
-        // have left it.
+        // A provider that keeps or makes an instance is still found while its context is being closed, but must make
+        // nothing new.
         if let path = Tree.change({ _ in node?.endingPath }) { throw ProviderFailure.closed(path) }
       } else if sharing == .graph {
         let key = arguments == nil && wanted == nil ? nil : try key(of: arguments)
@@ -104,7 +104,7 @@ final class Factory: Provider, @unchecked Sendable {
   /// Makes an instance: takes the steps 2 to 6.
   ///
   /// - Parameters:
-  ///   - keeper: What keeps the instance, if there is a creation.
+  ///   - keeper: The keeper of the instance, if there is a creation.
   ///   - creation: The creation that ends with the instance; nil if the provider does not keep the instance.
   private func make(
     for context: UDIContext, with arguments: Arguments?, isFresh: Bool, in keeper: InstanceKeeper,
@@ -126,8 +126,8 @@ final class Factory: Provider, @unchecked Sendable {
     defer { thread.read { $0.pop() } }
     let misses = thread.read { unsafe $0.missesOnlyHere }
     do {
-      // Step 3. While runs are recorded or observed, the run is measured. The innermost of the running providers is
-      // this one.
+      // Step 3. While runs are recorded or observed, the run is measured. `dropLast` leaves out this provider, which is
+      // the innermost.
       let watched =
         Self.areRunsWatched ? watchRun(in: context, askedBy: thread.read { $0.keys(from: 0).dropLast() }) : nil
       guard (arguments != nil) == (wanted != nil) else {
@@ -146,7 +146,7 @@ final class Factory: Provider, @unchecked Sendable {
       if hasFailed { forgetFailure() }
       // Step 5.
       if sharing == .graph, !isFresh { thread.read { $0.share(instance, of: self, with: arguments?.key(for: self)) } }
-      // What `provide` was given is the same object each time.
+      // A provided instance is the same each time, so its completion is not called again.
       let completes = creation.map { keeper.keep(instance, of: $0, by: self) } ?? (hasCompletion && !isOfProvided)
       if completes || needs != nil || creation != nil && runsInstances {
         thread.read {
@@ -157,7 +157,7 @@ final class Factory: Provider, @unchecked Sendable {
     } catch { throw fail(error, with: arguments, for: context, in: keeper, creation, on: thread, misses: misses) }
   }
 
-  /// Attaches an instance. What it looks up then, the factory does not miss.
+  /// Attaches an instance. Lookups that fail meanwhile are the instance's own, and not misses of the factory.
   @inline(never)
   private func attach(
     _ object: AnyObject, to context: UDIContext, isOwned: Bool, on thread: Unretained<Resolution>
@@ -183,7 +183,7 @@ final class Factory: Provider, @unchecked Sendable {
     guard let creation else { return error }
     // If the factory missed something that belongs to a different actor, or has to be waited for, a thread that waits
     // might run on that actor, or be part of `obtain`. After a cycle, too, a waiting thread repeats its lookup: that
-    // thread might be outside the cycle, or its error has to name a different path. Or it has more stack left.
+    // thread might be outside the cycle, or its error has to name a different path. Or the thread has more stack left.
     let isOnlyHere = hasMissed || error.isCycleOrTooDeep || error is CancellationError
     keeper.end(creation, isOnlyHere ? .success(nil) : .failure(error))
     return error
@@ -191,8 +191,8 @@ final class Factory: Provider, @unchecked Sendable {
 
   // MARK: - For `obtain`
 
-  /// What has been obtained for an initialiser, and the preparation that did so, if the provider will keep the
-  /// instance.
+  /// The parameters that have been obtained for an initialiser, and the preparation that did so, if the provider will
+  /// keep the instance.
   private typealias Prepared = (parameters: [OwnedInstance?], place: Place?)
 
   override nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
@@ -238,7 +238,8 @@ final class Factory: Provider, @unchecked Sendable {
       let step = if let actor { try await take(demand, prepared, on: actor) } else { try take(demand, prepared) }
       guard case .wait(let creation, let number) = step.claim else { return step.made }
       do { if let made = try await creation.outcome(number).get() { return made } } catch {
-        // A look makes the attempt itself: it has to know what the factory needs.
+        // A look does not take over a failure. It calls the factory itself, because it has to know what the factory
+        // needs.
         if demand.watcher == nil || error is CancellationError { throw error }
       }
     }

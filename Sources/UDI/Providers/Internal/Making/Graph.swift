@@ -1,12 +1,11 @@
-/// The instances that are shared under the lifetime `.graph`. What a thread shares during one outermost link is one
-/// graph; so is what the parameters of an initialiser share that `obtain` gets one after the other, and what the
-/// asynchronous factories share that one outermost `obtain` runs. An instance that is kept gets its own graph while it
-/// is made.
+/// The instances that are shared under the lifetime `.graph`. There is one graph for each outermost link of a thread,
+/// one for the parameters of each initialiser that `obtain` gets one after the other, and one for the asynchronous
+/// factories that an outermost `obtain` runs. An instance that is kept gets its own graph while it is made.
 final class Graph: @unchecked Sendable {
   // Unchecked: `caches` and `hasEnded` are guarded by the tree lock. One thread at a time uses the other properties:
   // the one whose graph this is, or on which a task obtains parameters.
 
-  /// What synchronous factories without arguments have made.
+  /// The instances that synchronous factories have made without arguments.
   @exclusivity(unchecked) private var shared = CompactTable<Element>()
   /// The caches that keep all other instances, by the providers' ids.
   private var caches = ObjectTable<InstanceCaches>()
@@ -44,7 +43,7 @@ final class Graph: @unchecked Sendable {
 
   // MARK: - For threads and tasks. Do not call these under a lock
 
-  /// What keeps the given provider's instance for the given arguments.
+  /// Returns the keeper of the given provider's instance for the given arguments.
   func keeper(of provider: Provider, _ arguments: ArgumentKey?) -> InstanceKeeper {
     // After the graph has ended, the caches are for this caller only.
     let own = Tree.change { _ in

@@ -15,11 +15,11 @@ extension Provider {
   }
 
   /// The object as a `UDIObject`, if it takes part in the tree and can be attached on this thread; otherwise nil. If it
-  /// only cannot be attached here, reports that.
+  /// takes part in the tree, but cannot be attached here, reports that.
   final func member(_ object: AnyObject, for context: UDIContext) -> (any UDIObject)? {
     guard UDIAttachment.exists(for: object) else { return nil }
-    // The cast of an `Any` checks whether the conformance may be used on this thread: a conformance that is
-    // isolated to the main actor may be used only there.
+    // The cast of an `Any` checks whether the conformance may be used on this thread: a conformance that is isolated to
+    // the main actor may be used only there.
     if let member = (object as Any) as? any UDIObject { return member }
     // Attaching it later, on its actor, would not help: the caller that links it now would already use it unattached.
     let name = describeType(type(of: object))

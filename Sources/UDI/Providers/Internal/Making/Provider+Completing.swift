@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The closure that `onCreate` was given, and what it is called for.
+/// The completion, which is the closure that `onCreate` was given, and the instances that it is called for.
 extension Provider {
-  /// What `onCreate` was given, without its types and its isolation, and where it may be called.
+  /// The closure that `onCreate` was given, without its types and its isolation, and where it may be called.
   typealias Completion = (isolation: Isolation, function: ActorOwned<(UDIContext, Instance) -> Void>)
 
   /// Calls the completion for an instance that was made for the given context. If it belongs to an actor, and this code
@@ -23,7 +23,7 @@ extension Provider {
   /// The actor that the completion belongs to; nil if it belongs to none. Do not read this under the tree lock.
   final var completionActor: (any Actor)? { Tree.change { _ in extras?.completion }?.isolation.actor }
 
-  /// Sets the completion, and calls it for what is kept already: by this provider, or for scopes.
+  /// Sets the completion, and calls it for the instances that are kept already: by this provider, or for scopes.
   final func setCompletion(_ completion: Completion, at site: UDICallSite) {
     let kept = Tree.change { garbage -> [(instance: Instance, context: UDIContext)] in
       guard let keepers = openKeepers("onCreate", &garbage) else { return [] }
@@ -48,8 +48,8 @@ extension Provider {
   /// All instances that the provider keeps, apart from those in a user's storage. Called under the tree lock.
   final var allKept: [Instance] { ([kept] + (caches?.all ?? []).map(\.kept?.instance)).compactMap(\.self) }
 
-  /// This provider, and what keeps its instances for scopes. Nil if the provider is in no context, or if the context is
-  /// being closed, which is reported. Called under the tree lock.
+  /// This provider, and the keepers of its instances for scopes. Nil if the provider is in no context, or if the
+  /// context is being closed, which is reported. Called under the tree lock.
   ///
   /// - Complexity: O(1); under the lifetime `.scope`, O(contexts in the tree), if a scope has asked for an instance.
   final func openKeepers(_ verb: String, _ garbage: inout Garbage) -> [Provider]? {

@@ -46,7 +46,7 @@ extension Provider {
   ///
   /// - Parameters:
   ///   - context: The context that the factory was given.
-  ///   - warmUp: The warm-up that the call was a part of, if it was one of a warm-up.
+  ///   - warmUp: The warm-up that the call was part of, if it was.
   /// - Returns: The error for the caller.
   final func fail(
     _ error: any Error, with arguments: Arguments?, for context: UDIContext, in warmUp: WarmUp?

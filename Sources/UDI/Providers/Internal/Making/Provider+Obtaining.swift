@@ -21,8 +21,8 @@ extension Provider {
   /// Finds the instance, or the creation that is making it. If there is neither, starts a creation.
   private final func claim(_ demand: Demand, _ key: ArgumentKey?, in graph: Graph?) throws -> Claim {
     let context = demand.context
-    // The call that this task is part of. It only waits for the result, as others may; the new call has its own
-    // activity.
+    // The call on whose behalf this task asks. Like any other asker, it only waits; the new call gets an activity of
+    // its own.
     let asker = AsyncCall.current
     let keeper = try graph?.keeper(of: self, key) ?? self.keeper(for: key, asking: context)
     if let stored = keeper.custom?.load() { return .found(stored) }
@@ -76,9 +76,10 @@ extension Provider {
     }
   }
 
-  /// Whether what has been obtained for an initialiser may be used: nothing has been reset or replaced meanwhile.
+  /// Whether the parameters that have been obtained for an initialiser may be used: nothing has been reset or replaced
+  /// meanwhile.
   ///
-  /// - Parameter place: What will keep the instance; nil if only the caller gets it.
+  /// - Parameter place: The keeper and the creation; nil if only the caller gets the instance.
   final func isStillWanted(for place: Place?) -> Bool {
     Tree.change { _ in
       guard let (keeper, creation) = place else { return node != nil }
@@ -86,11 +87,11 @@ extension Provider {
     }
   }
 
-  /// Whether a context owns what the provider makes.
+  /// Whether a context owns the provider's instances.
   final var owns: Bool { sharing == .strong || sharing == .scope }
 
-  /// The context that will own what the provider makes; the one that asks if the provider does not keep it. Nil if
-  /// there is none.
+  /// The context that will own the new instance, or the one that asks, if the provider does not keep its instances. Nil
+  /// if there is none.
   package final func owner(asking context: UDIContext) -> UDIContext? {
     if !keeps { return context }
     return context.change { asker, _ in (sharing == .scope ? owner(around: asker).scope : node)?.context }

@@ -8,7 +8,7 @@ extension Provider {
   /// lookups recorded.
   ///
   /// - Parameters:
-  ///   - context: The context that the factory is given. What the factory looks up there is recorded.
+  ///   - context: The context that the factory is given. The factory's lookups from there are recorded.
   ///   - askers: The keys of the providers whose factories asked for the instance, the outermost first.
   /// - Returns: Ends the measurement, and tells the observer of the instance. Call it as soon as there is one.
   // Not inlined: the caller would prepare memory for an instant at each run.

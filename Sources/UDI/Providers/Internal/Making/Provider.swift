@@ -25,7 +25,8 @@ package class Provider: Entry, @unchecked Sendable {
   @exclusivity(unchecked) private final var uncheckedLifetime: Optional<UDILifetime.Kind>
   private let fixedExtras: FixedExtras?
   /// Distinguishes this provider from all others. An address would not: a later provider could get the address of one
-  /// that is gone. Set when the provider enters a context, and 0 before.
+  /// that is gone. Set when the provider enters a context, and 0 before. So it stays 0 for an override, which is not in
+  /// its context's table of providers.
   @safe @exclusivity(unchecked) package private(set) final var id: UInt = 0
   /// The entry for the instance that the provider keeps by itself, and not in a cache; nil if it keeps none. Slots that
   /// would refer to the provider refer to this entry instead. A `ScopeKeeper` keeps its instance without an entry.
@@ -40,14 +41,15 @@ package class Provider: Entry, @unchecked Sendable {
   let hasActor: Atomic<Bool>
   /// Whether the provider has a closer. Read this under the tree lock.
   @safe @exclusivity(unchecked) final var hasCloser = false
-  /// Whether the instance is what `provide` was given. The provider then never makes another one, and a reset does not
-  /// drop the one that it has. Constant once the provider has entered a context.
+  /// Whether the instance was passed to `provide`. The provider then never makes another one, and a reset does not drop
+  /// it. Constant once the provider has entered a context.
   final var isOfProvided = false
   /// Whether each instance that is kept has an operation (`Closer.operation`). Read without a lock after the instance
   /// has been kept; `UDIRegistration.running` begins the operations of those that were kept before.
   let hasOperation = Atomic<Bool>(false)
-  /// Whether there is a completion. What a provider keeps is completed by whoever keeps it, or by `onCreate`: this is
-  /// set, and then read, under the tree lock. For all other instances, it is read without a lock.
+  /// Whether there is a completion. For an instance that is kept, the flag is set and read under the tree lock, so that
+  /// the instance is completed either by whoever keeps it or by `onCreate`. For all other instances, the flag is read
+  /// without a lock.
   let completesInstances = Atomic<Bool>(false)
   final var hasCompletion: Bool { completesInstances.load(ordering: .relaxed) }
   /// Whether the provider was registered in a set-up block of its context, or of one above, so that another one may
@@ -55,12 +57,12 @@ package class Provider: Entry, @unchecked Sendable {
   @safe @exclusivity(unchecked) private(set) final var isOfSetUp = false
   /// Whether a look has reset the provider. Guarded by the tree lock.
   private final var isResetByLook = false
-  /// Whether a look has registered or reset the provider. Each look might do that, so what the provider makes then is
-  /// part of a look. Read this under the tree lock.
+  /// Whether a look has registered or reset the provider. Each look might do that, so the instances that the provider
+  /// makes then count as made in a look. Read this under the tree lock.
   final var makesInLooks: Bool { comesFromLook || isResetByLook }
   /// Whether there is a `lastFailure`. Unlike that property, this one can be read without a lock.
   let hasFailure = Atomic<Bool>(false)
-  /// Whether that failure is that the factory returned nil.
+  /// Whether the last failure was that the factory returned nil.
   let hasReturnedNil = Atomic<Bool>(false)
   /// Whether the last run of the factory failed, or an alias's last cast, apart from runs that were cancelled.
   final var hasFailed: Bool { hasFailure.load(ordering: .relaxed) }
@@ -94,9 +96,9 @@ package class Provider: Entry, @unchecked Sendable {
     /// How long the factory took when it last made an instance while recording was on.
     var lastDuration: Duration?
     var scopeKey: ScopeKey?
-    /// The task that obtains the parameters of an initialiser, while it does (`InstanceKeeper.preparation`).
+    /// The task that obtains the parameters of an initialiser, while it does so (`InstanceKeeper.preparation`).
     var preparation: Creation?
-    /// What `provide` was given, if the context was not open, and the path of the context.
+    /// The instance that was passed to `provide`, if the context was not open, and the path of the context.
     var refused: (instance: OwnedInstance, path: [String])?
   }
 
@@ -119,7 +121,7 @@ package class Provider: Entry, @unchecked Sendable {
       at: request.site)
   }
 
-  /// Makes what keeps the instances of a provider for one scope. Call this under the tree lock.
+  /// Makes the keeper of a provider's instances for one scope. Call this under the tree lock.
   init(keepingFor original: __shared Provider) {
     makesExactType = original.makesExactType
     madeType = original.madeType
@@ -144,8 +146,8 @@ package class Provider: Entry, @unchecked Sendable {
   /// Forgets the instance that the provider keeps by itself. Called under the tree lock.
   func forgetKept(_ garbage: inout Garbage) { forget(shown, &garbage) }
 
-  /// Notes that the instance that this thread or task is making now, if the same context will own it, is made with the
-  /// help of this provider's. Once there has been an override, it makes no difference which context will own it.
+  /// Notes that this provider's instance helps to make the one that this thread or task is making now, if the same
+  /// context will own both. Once there has been an override, it makes no difference which context will own the new one.
   override func noteHelp() {
     guard node?.closesInOrder ?? true, let creation = Creation.present, creation.isInFactory else { return }
     guard let maker = creation.provider?.object, maker !== self else { return }
@@ -153,7 +155,7 @@ package class Provider: Entry, @unchecked Sendable {
     maker.ensureExtras().helpers.append(helpID)
   }
 
-  /// What `helpers` has for this provider: its id or, for that of an override, which has none, its address.
+  /// The id by which `helpers` list this provider: its own or, for an override, which has none, its address.
   package final var helpID: UInt { id == 0 ? Unretained(self).address : id }
 
   /// The provider whose factory makes the instances that this one keeps or serves.
@@ -163,7 +165,8 @@ package class Provider: Entry, @unchecked Sendable {
   package final var isAsynchronous: Bool { maker is AsyncFactory }
 
   override final var metadata: (any Sendable)? { Tree.change { _ in extras?.metadata } }
-  /// Whether the provider replaces what its context has under the key; nil if it does not say so, but does.
+  /// Whether the provider replaces an earlier registration under its key; nil if the call did not say, in which case it
+  /// does.
   final var replaces: Bool? { fixedExtras?.replaces }
   /// Whether the factory may run only on one actor.
   final var isIsolated: Bool { hasActor.load(ordering: .relaxed) }
@@ -184,9 +187,11 @@ package class Provider: Entry, @unchecked Sendable {
   /// - Returns: Nil if the provider has left its context in the meantime.
   func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? { nil }
 
+  // An override (id 0) makes nothing, so its value is the answer even to a lookup that wants a new instance.
   override final func answer(insteadOf kept: InstanceEntry) -> LookupAnswer { .provided(id == 0 ? kept : self) }
 
-  /// Forgets an instance that is kept weakly and has been released.
+  /// Forgets the instance that the provider keeps by itself, if it is kept weakly and has been released. The instance's
+  /// attachment calls this (`UDIAttachment.weakKeeper`). A cache notices the release when it is next asked.
   override final func withdraw(_ garbage: inout Garbage) {
     if let shown, shown.owned == nil, shown.liveObject(&garbage) == nil { forget(shown, &garbage) }
   }
@@ -234,16 +239,17 @@ package class Provider: Entry, @unchecked Sendable {
     return made
   }
 
-  /// What keeps an instance that a task makes, and the creation that ends with it.
+  /// The keeper of an instance that a task makes, and the creation that ends with the instance.
   typealias Place = (keeper: InstanceKeeper, creation: AsyncCreation)
 
   /// Makes an instance as part of a call, when the parameters of an initialiser have been obtained.
   ///
   /// - Parameters:
-  ///   - demand: What is asked for, with the context that the factory gets.
+  ///   - demand: The demand, with the context that the factory gets.
   ///   - call: The new call.
-  ///   - place: What keeps the instance; nil if only the caller gets it.
-  /// - Returns: Nil if what the parameters were obtained for has been reset or replaced meanwhile.
+  ///   - place: The keeper and the creation; nil if only the caller gets the instance.
+  /// - Returns: Nil if the provider or its keeper has been reset, replaced or removed while the parameters were
+  ///   obtained.
   nonisolated(nonsending) func make(
     _ demand: Demand, with parameters: [OwnedInstance?], as call: AsyncCall, for place: Place?
   ) async throws -> OwnedInstance? { nil }
@@ -251,12 +257,12 @@ package class Provider: Entry, @unchecked Sendable {
   /// The types of the factory's arguments; empty if it takes none.
   package final var argumentTypes: [Any.Type] { wanted?.types ?? [] }
 
-  /// Whether each instance that is kept has an operation. The maker knows.
+  /// Whether each instance that is kept has an operation. An alias does not know: ask its `maker`.
   final var runsInstances: Bool { hasOperation.load(ordering: .relaxed) }
   final var lifetime: UDILifetime {
     unsafe uncheckedLifetime.map { UDILifetime($0) } ?? (wanted == nil ? .context : .unique)
   }
-  /// The kind of scopes that own what the provider makes under the lifetime `.scope`; nil for any kind.
+  /// The kind of scopes that own the provider's instances under the lifetime `.scope`; nil for any kind.
   package final var scopeKind: String? { unsafe uncheckedLifetime?.scopeKind }
   /// Whether the provider keeps its instances, so that later lookups find them.
   final var keeps: Bool { sharing != .unique && sharing != .graph }
@@ -298,14 +304,15 @@ package class Provider: Entry, @unchecked Sendable {
     return new
   }
 
-  /// Gives the entry for an instance what it has in common with the provider.
+  /// Gives the entry for an instance the properties that it has in common with the provider.
   final func adopt(_ entry: InstanceEntry) {
     entry.node = node
     entry.serial = serial
     entry.comesFromLook = entry.kind == .observed ? Tree.isLooking : makesInLooks
   }
 
-  /// What slots refer to for this provider: the entry for the instance that it keeps by itself, or else the provider.
+  /// The entry that slots refer to for this provider: that of the instance that it keeps by itself, or else the
+  /// provider.
   override final var current: Entry { shown ?? self }
 
   /// Keeps an instance, and drops the previous one, if there is one. Makes the slots refer to the instance instead of
@@ -313,7 +320,7 @@ package class Provider: Entry, @unchecked Sendable {
   final func show(_ entry: InstanceEntry, _ garbage: inout Garbage) {
     if let shown { garbage.add(shown) }
     adopt(entry)
-    // What an alias shows has been made when its target's instance was.
+    // An alias's instance was made when its target's was.
     if maker !== self, let made = maker.shown { entry.comesFromLook = made.comesFromLook }
     shown = entry
     guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
@@ -342,7 +349,7 @@ package class Provider: Entry, @unchecked Sendable {
     self.node = node
     unsafe Tree.providerCount += 1
     id = unsafe Tree.providerCount
-    // For the contexts above, that matters only while recording is on, and is not asked otherwise.
+    // The contexts above matter only while recording is on, so otherwise they are not asked.
     isOfSetUp = node.treeLocked.isBeingSetUp || isRecording && node.andAncestors.contains { $0.treeLocked.isBeingSetUp }
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
@@ -365,10 +372,10 @@ package class Provider: Entry, @unchecked Sendable {
   ///   - isReset: Whether the provider stays in its context.
   ///   - closesLater: Whether those that have yet to be closed are still closed with the context.
   package final func drop(isReset: Bool, closesLater: Bool = false, _ garbage: inout Garbage) {
-    // A reset does not drop what `provide` was given.
+    // A reset does not drop a provided instance.
     if isReset, isOfProvided { return }
     if isReset, Tree.isLooking { isResetByLook = true }
-    // What is still being made for a scope is closed with it, so its keeper stays.
+    // A keeper whose instance is still being made stays: if the scope is closed meanwhile, it closes that instance.
     let mayLeave = kind == .scoped && isAtRest
     defer { if mayLeave { leaveIfIdle(&garbage) } }
     if hasCloser, !closesLater { dropUnclosed(.max, &garbage) }

@@ -1,6 +1,6 @@
-/// Why a lookup gave no instance. The verbs turn the failure into a `UDILinkError`, with a cause
-/// (`cause`); `explain` predicts the same causes (`Survey+Cause.swift`). An error
-/// that a factory throws is not turned into one of these; it is passed on (`Provider.passOn`).
+/// Why a lookup gave no instance. The verbs turn the failure into a `UDILinkError`, with a cause (`cause`); `explain`
+/// predicts the same causes (`Survey+Cause.swift`). An error that a factory throws is not turned into one of these; it
+/// is passed on (`Provider.passOn`).
 enum ProviderFailure: Error {
   /// The lookup found nothing of the type that was asked for.
   case nothing

@@ -2,13 +2,13 @@
 extension Resolution {
   /// A call of a factory for `obtain`.
   ///
-  /// `parameters` are what has been obtained for the provider's initialiser, until it takes them; nil for a closure.
-  /// `base` is how many frames there were before.
+  /// `parameters` are those that have been obtained for the provider's initialiser, until it takes them; nil for a
+  /// closure. `base` is the number of frames before the call.
   typealias ObtainedCall = (demand: Demand, provider: Unretained<Provider>, parameters: [OwnedInstance?]?, base: Int)
 
   /// Runs a factory for `obtain`.
   ///
-  /// - Parameter parameters: What has been obtained for an initialiser; nil for a closure.
+  /// - Parameter parameters: The parameters that have been obtained for an initialiser; nil for a closure.
   func obtaining<Result>(
     _ demand: Demand, from provider: Provider, with parameters: [OwnedInstance?]?, _ body: () throws -> Result
   ) rethrows -> Result {
@@ -28,7 +28,7 @@ extension Resolution {
 
   // MARK: - The parameters of an initialiser
 
-  /// Takes what has been obtained for the initialiser that is running; nil if it looks its parameters up.
+  /// Takes the parameters that have been obtained for the running initialiser; nil if it looks them up.
   func takeParameters() -> [OwnedInstance?]? {
     guard unsafe obtaining?.parameters != nil, unsafe obtaining?.provider == frames.last?.provider else { return nil }
     return unsafe obtaining?.parameters.take()
@@ -39,8 +39,8 @@ extension Resolution {
   /// Notes that a lookup has failed, although it might succeed elsewhere.
   func noteMissOnlyHere() { unsafe missesOnlyHere += 1 }
 
-  /// Notes what the running closure has missed by `link` or `linkAll`, if it runs for `obtain`. It then fails with this
-  /// error: it is not kept without what `obtain` would make.
+  /// Notes the error of a `link` or `linkAll` by the running closure, if that runs for `obtain`. The closure then fails
+  /// with this error, so that no instance is kept without a dependency that `obtain` would make.
   ///
   /// - Returns: False if no closure runs here for `obtain`.
   func noteMiss(_ error: UDILinkError) -> Bool {
@@ -52,19 +52,19 @@ extension Resolution {
     return true
   }
 
-  /// Takes what the closure that has just ended has missed; nil if it has missed nothing.
+  /// Takes the noted error of the closure that has just ended; nil if it has missed nothing.
   func takeMiss() -> UDILinkError? {
     unsafe missed.last?.frame == frames.count ? unsafe missed.removeLast().error : nil
   }
 
-  /// Forgets what has been missed by closures that have ended since, before another one begins.
+  /// Forgets the errors of closures that have ended, before another one begins.
   @inline(never)
   func forgetMisses() { unsafe missed.removeAll { unsafe $0.frame >= frames.count } }
 
   // MARK: - Warm-ups
 
-  /// Throws an error if a factory that is about to be called need not be called: the warm-up that this is a part of has
-  /// been cancelled, or the factory has failed in it before.
+  /// Throws an error if the factory must not be called: the warm-up that the call is part of has been cancelled, or the
+  /// factory has already failed in it.
   @inline(never)
   func checkWarmUp(calling provider: Provider, for context: UDIContext) throws {
     guard let warmUp = unsafe obtaining?.demand.warmUp else { return }

@@ -1,5 +1,5 @@
-/// What belongs to a thread for as long as the thread lives: above all, the synchronous factories that run on it, one
-/// inside the other; what their graph shares; and what is left for the end of the outermost link.
+/// The state of a thread that makes instances: above all, the synchronous factories that run on it, one inside the
+/// other; the graph that they share; and what is left for the end of the outermost link.
 ///
 /// A resolution belongs to a thread because a synchronous factory ends on the thread where it began, and everything
 /// that it links in between is linked on that thread. A task-local value would be worse in three ways. It would cost
@@ -15,11 +15,11 @@ final class Resolution: ThreadState {
 
   /// The frames of the running factories and completions, the outermost first. The frames of completions come first
   /// (see `complete`). Only this thread writes the frames. Other threads read them only under the tree lock and while
-  /// this thread waits. They see that this thread waits, because it enters what it waits for (`Activity.enter`) under
-  /// the same lock.
+  /// this thread waits. They see that this thread waits, because it enters the activity that it waits for
+  /// (`Activity.enter`) under the same lock.
   @exclusivity(unchecked) var frames: ContiguousArray<Frame> = []
 
-  /// The actor to which `obtain` has moved for what runs on this thread now; nil if it has not moved. Used only by this
+  /// The actor to which `obtain` has moved to call a factory on this thread; nil if it has not moved. Used only by this
   /// thread.
   var actor: (any Actor)?
 
@@ -29,10 +29,10 @@ final class Resolution: ThreadState {
   @exclusivity(unchecked) var isForObtain = false
   /// The frame in which a new instance is being attached, as the number of frames; 0 if there is none.
   @exclusivity(unchecked) var attachingFrame = 0
-  /// What running closures have missed by `link` or `linkAll`, although `obtain` would make it: for each of them the
-  /// first, with the number of its frame, counted from 1. Used only by this thread.
+  /// For each running closure, the error of the first `link` or `linkAll` with which it has missed something that
+  /// `obtain` would make, and the number of the closure's frame, counted from 1. Used only by this thread.
   @exclusivity(unchecked) var missed: [(frame: Int, error: UDILinkError)] = []
-  /// How many lookups on this thread have failed, although they might succeed elsewhere: what they found is
+  /// How many lookups on this thread have failed, although they might succeed elsewhere: the factory that they found is
   /// asynchronous, or belongs to an actor on which they did not run.
   @exclusivity(unchecked) var missesOnlyHere = 0
 
@@ -59,8 +59,8 @@ final class Resolution: ThreadState {
   /// Whether `endOutermost` might have something to do.
   @exclusivity(unchecked) var hasRemains = false
 
-  /// The watcher whose look this thread performs, also while that makes something that is made only once; nil if it
-  /// performs none. Used only by this thread.
+  /// The watcher whose look this thread performs, even while the look makes something that is made only once; nil if
+  /// there is none. Used only by this thread.
   @exclusivity(unchecked) private(set) var watcher: Unretained<Provider.Looker>?
   /// How many frames there were when the look began; -1 if it is a lookup on behalf of a factory.
   @exclusivity(unchecked) private var framesBeforeLook = 0
@@ -120,13 +120,13 @@ final class Resolution: ThreadState {
     let needs = unsafe watcher?.object.notedNeeds
     let provider = needs == nil ? nil : creation.provider
     let isOwned = provider?.read(\.owns) == true
-    // If the provider makes the instance only once, it does not matter whether a look has caused that (`ChangeKind`).
-    // Each look might run a factory that has failed, and might add a provider.
+    // If the provider makes the instance only once, the making does not count as part of the look (`ChangeKind`). But
+    // if the factory has failed, or a look has registered or reset the provider, each look might do so again.
     let isOnce = provider?.read { $0.sharing == .strong && !$0.makesInLooks && !$0.maker.hasFailed }
     if isOnce == true { unsafe isLooking = false }
     let made = try make()
-    // If a context owns the instance, what its factory has looked up is forgotten: the instance is found as it is kept.
-    // What a factory has looked up that failed remains a need.
+    // If a context owns the instance, the lookups of its factory are forgotten, because later looks find the kept
+    // instance. If the factory throws, its lookups remain needs.
     if let needs, isOwned { unsafe watcher?.object.forgetNeeds(after: needs) }
     return made
   }
@@ -163,10 +163,9 @@ final class Resolution: ThreadState {
     for index in unsafe (0..<frames.count).reversed() where unsafe frames[index].provider == reference {
       nesting += 1
       let frame = unsafe frames[index]
-      // In two cases, this frame is no cycle. (1) The provider keeps the instance: `Activity.enter` has already refused
-      // a thread that would wait for itself. (2) The graph shares the instance, and the frame belongs to a completion.
-      // The graph has no instance yet, so the completion is for a fresh one, or for one of a different graph.
-      // All contexts share the graph's instance.
+      // Two kinds of frames are no cycle: (1) Those of a provider that keeps the instance. `Activity.enter` has already
+      // refused a thread that would wait for itself. (2) If the graph shares the instance, those of completions. The
+      // graph has no instance yet, so such a completion is for a fresh one, or for one of a different graph.
       let isSame = unsafe isOfGraph ? index >= completionFrames : frame.context == contextReference
       let key = arguments?.key(for: provider)
       // Arguments that are not `Hashable` cannot be compared, and count as different.
@@ -191,12 +190,14 @@ final class Resolution: ThreadState {
   }
 
   /// Notes what has to be done for an instance at the end of the outermost link, which is now if nothing is being made:
-  /// what the instance requires is looked up, then the completion is called, and then the instance's operation begins.
+  /// the dependencies that the instance requires are looked up, then the completion is called, and then the instance's
+  /// operation begins.
   ///
   /// - Parameters:
   ///   - completes: Whether the completion is called.
   ///   - needs: The attachment of the instance, if it was attached and requires something.
-  ///   - keeper: What keeps the instance; the provider itself if nothing does; nil if it was made before.
+  ///   - keeper: The keeper of the instance; the provider itself if nothing keeps the instance; nil if it was made
+  ///     before.
   func atEnd(
     completes: Bool, _ instance: Instance, _ needs: UDIAttachment?, of provider: Provider, in keeper: Provider?,
     for context: UDIContext, with arguments: Arguments?
@@ -232,7 +233,7 @@ final class Resolution: ThreadState {
     called += batch
     for completion in batch {
       let arguments = completion.arguments?.arguments
-      // The frame does not retain what it refers to; `called` keeps the objects alive.
+      // The frame does not retain the objects that it refers to; `called` keeps them alive.
       unsafe frames.append((Unretained(completion.provider), Unretained(completion.context), arguments))
       unsafe completionFrames = frames.count
       unsafe graph = completion.graph

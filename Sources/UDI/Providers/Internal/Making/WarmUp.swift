@@ -1,18 +1,19 @@
-/// One call of `warmUp`. It remembers what has failed, so that this is not tried again, and is reported only once.
+/// One call of `warmUp`. It remembers which factories have failed, so that they are not called again, and each failure
+/// is reported only once.
 final class WarmUp: @unchecked Sendable {
   // Unchecked: the property is guarded by the tree lock.
 
-  /// Something to make: the demand, and the provider, if that is known. It is held until the warm-up ends, also if it
-  /// is replaced meanwhile.
+  /// Something to make: the demand, and the provider, if that is known. The provider is held until the warm-up ends,
+  /// even if it is replaced meanwhile.
   typealias Item = (demand: Demand, provider: Provider?)
 
-  /// The factories that have failed, those of items and of what items need, in the order in which they failed. The
+  /// The factories that have failed, those of items and of their dependencies, in the order in which they failed. The
   /// contexts are held, so that no other context gets the address of one of them.
   private var factoryErrors: [(provider: UInt, context: UDIContext, error: any Error)] = []
 
   /// Makes one group after the other. In a group, closures of synchronous factories are called in turn, without a task
-  /// of their own, and everything else is made side by side. Then tries again what has failed for want of something
-  /// that has been made meanwhile.
+  /// of their own, and everything else is made side by side. Then tries again the items that failed for want of
+  /// something that has been made meanwhile.
   func make(_ groups: [[Item]]) async -> [UDIFailure] {
     let items = Array(groups.joined())
     // The error of each item; nil if it has been made.
@@ -59,7 +60,8 @@ final class WarmUp: @unchecked Sendable {
       for alias in Tree.change({ _ in provider?.aliases }) ?? [] { made.append(alias.key.description) }
     }
     func isForWantOfIt(_ error: (any Error)?) -> Bool {
-      // Where a circle goes through an optional parameter, what the circle begins with decides whether it can be made.
+      // If a circle goes through an optional parameter, the dependency with which it begins decides whether it can be
+      // made.
       guard let error, error.isOnlyHere || error.isCycleOrTooDeep, let missing = (error as? UDILinkError)?.chain.last
       else { return false }
       return made.contains(describeKey(missing.typeName, missing.name))
@@ -82,9 +84,9 @@ final class WarmUp: @unchecked Sendable {
     }
   }
 
-  // MARK: - What a factory has failed with
+  // MARK: - The errors of factories
 
-  /// The error with which a factory has failed that was given the context; nil if it has not.
+  /// The error of a provider's factory that was given the context; nil if it has not failed.
   func failure(of provider: Provider, for context: UDIContext) -> (any Error)? {
     Tree.change { _ in factoryErrors.first { $0.provider == provider.id && $0.context === context }?.error }
   }
