@@ -28,7 +28,8 @@ extension UDIContext {
   /// there is no such scope, it is looked up from a new one, in which nothing is registered, and which counts as one of
   /// each kind. If such an instance needs something that only a scope has, such as a request, make a scope with a
   /// sample of it. A dependency that is registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its
-  /// context. If it does not find the dependencies that it needs there, it is looked up from the scopes.
+  /// context. If it does not find the dependencies that it needs there, it is looked up from the scopes. It is enough if
+  /// it finds them from one of these.
   ///
   /// - Returns: The needs that are not met, with paths. If this context is a scope, registrations for scopes further up
   ///   are checked, too.
@@ -98,21 +99,14 @@ private final class NeedsCheck {
     // What serves another type, too, is found under both.
     for found in context.providers {
       let provider = found.maker
+      if provider.sharing != .scope, isMet(provider, at: (context, false)) { continue }
+      let isOwner = provider.sharing == .scope
       // A scope may hide it, so that nobody finds it from there.
-      func checkInScopes(_ scopes: [Place]) {
-        for place in scopes where place.context.nearest(found.key) === found { check(provider, at: place) }
-      }
-      switch provider.sharing {
-      case .scope: checkInScopes(scopes(of: context, owning: provider))
-      case .unique, .graph:
-        let before = (result, checked)
-        check(provider, at: (context, false))
-        let count = result.failures.count + result.nilParameters.count
-        if count == before.0.failures.count + before.0.nilParameters.count { continue }
-        (result, checked) = before
-        checkInScopes(scopes(of: context))
-      default: check(provider, at: (context, false))
-      }
+      let scopes = scopes(of: context, owning: isOwner ? provider : nil).filter { $0.context.nearest(found.key) === found }
+      // What is made for each lookup may be meant for some scopes only.
+      let isForEachLookup = provider.sharing == .unique || provider.sharing == .graph
+      if isForEachLookup, scopes.contains(where: { isMet(provider, at: $0) }) { continue }
+      for place in isOwner || isForEachLookup ? scopes : [(context, false)] { check(provider, at: place) }
     }
   }
 
@@ -125,6 +119,16 @@ private final class NeedsCheck {
     }
     if !scopes.isEmpty { return scopes.map { ($0, false) } }
     return [(context, provider != nil || !sequence(first: context, next: \.parent).contains(where: \.isScope))]
+  }
+
+  /// Checks a provider. If a need is not met, takes back what has been found.
+  private func isMet(_ provider: Provider, at place: Place) -> Bool {
+    let before = (result, checked)
+    check(provider, at: place)
+    let count = result.failures.count + result.nilParameters.count
+    if count == before.0.failures.count + before.0.nilParameters.count { return true }
+    (result, checked) = before
+    return false
   }
 
   func check(_ provider: Provider, at place: Place) {

@@ -229,7 +229,7 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
 
   // 7. Two closures. The first was right; the second was: no exact matches in call to instance method 'register'
   context.register(Server.self) { Server(port: 80, store: Disk()) } onClose: { try await $0.stop() }  // refused: extra trailing closure passed in call
-  context.register(using: Server.init(port:store:)) { try await $0.stop() }  // refused: `onClose` is called on what `register` returns
+  context.register(using: Server.init(port:store:)) { try await $0.stop() }  // refused: `using:` takes what has parameters and makes the type; with none, write `{ Thing() }`; chain `onClose`
   context.register(Server.self) { _ in Server(port: 80, store: Disk()) }.onClose { try await $0.stpo() }  // refused: value of type 'Server' has no member 'stpo'
 
   // 8. An argument of the wrong type. The second was: no exact matches in call to instance method 'provide'. The third was:
@@ -238,7 +238,7 @@ nonisolated func twelveMistakes(_ context: UDIContext, _ disk: Disk?) {
   context.register(Server.self) { Server(port: "80", store: try $0.require((any Store).self)) }  // refused: cannot convert value of type 'String' to expected argument type 'Int'
   context.provide(Shelf(), as: Disk.self)  // refused: cannot convert value of type 'Shelf' to expected argument type 'Disk'
   context.register(Server.self) { Server(port: 80, store: try $0.require(Shelf.self)) }  // refused: cannot convert value of type 'Shelf.Type' to expected argument type 'UDIKey<any Store>'
-  context.register((any Store).self, using: Server.init(port:store:))  // refused: `using:` takes what has parameters to look up and makes the type
+  context.register((any Store).self, using: Server.init(port:store:))  // refused: `using:` takes what has parameters and makes the type
 
   // 9. `async` without `await`.
   context.register(Server.self) { try Server.open() }  // refused: 'async' call in a function that does not support concurrency

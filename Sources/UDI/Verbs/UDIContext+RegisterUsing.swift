@@ -97,7 +97,10 @@ extension UDIContext {
   // errors in them and in calls that are chained to the registration.
 
   /// Unavailable: if an initialiser has no parameters, there is nothing to look up. Register a factory.
-  @available(*, unavailable, message: "`using:` takes what has parameters and makes the type; `onClose` comes after it")
+  @available(
+    *, unavailable,
+    message: "`using:` takes what has parameters and makes the type; with none, write `{ Thing() }`; chain `onClose`"
+  )
   @_disfavoredOverload @discardableResult
   public func register<Made, each Parameter>(
     _ type: Any.Type = Any.self, named name: UDIName? = nil, lifetime: UDILifetime? = nil, replaces: Bool? = nil,

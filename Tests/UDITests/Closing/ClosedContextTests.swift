@@ -62,11 +62,22 @@ import UDIInspector
     }
   }
 
-  @Test("`withScope` says that its scope is closed, since its operation runs")
+  @Test("`withScope` throws, and its operation does not run")
+  func lateScope() async throws {
+    let context = UDIContext(tag: "context")
+    try await context.close()
+    let error = await #expect(throws: UDITreeError.self) {
+      try await context.withScope(tag: "late") { _ in Issue.record("the operation runs") }
+    }
+    #expect(error == .closed(["context"], child: ["late"], parent: ["context"]))
+  }
+
+  @Test("The synchronous `withScope` says that its scope is closed, since its operation runs")
   func closedScope() async throws {
     let context = UDIContext(tag: "context")
     try await context.close()
-    let (hasRun, reports) = try await MisuseLog.during { try await context.withScope(tag: "late") { _ in true } }
+    func late() -> Bool { context.withScope(tag: "late") { _ in true } }
+    let (hasRun, reports) = MisuseLog.during(late)
     #expect(hasRun && reports.first?.message.hasPrefix("withScope made a closed scope, because") == true, "\(reports)")
   }
 
@@ -99,9 +110,6 @@ import UDIInspector
         }
       }
       synchronously()
-    },
-    Use("asynchronous withScope") {
-      try? await $0.withScope(tag: "late") { scope async in #expect(scope.link((any Service).self) == nil) }
     },
   ]
 

@@ -201,19 +201,22 @@ import UDIInspector
     #expect(reference == nil && scopes.allSatisfy { $0.link(Int.self) == nil })
   }
 
-  /// Below a closed context, `withScope` gives a closed scope, which finds what the context finds.
+  /// The scope that the synchronous `withScope` gives.
+  private nonisolated func lateScope(of context: UDIContext, search: UDISearch? = nil) -> UDIContext {
+    context.withScope(tag: "late", search: search) { $0 }
+  }
+
+  /// Below a closed context, the synchronous `withScope` gives a closed scope, which finds what the context finds.
   @Test func aScopeBelowAClosedContext() async throws {
     let session = try root.makeScope(tag: "session")
     try await session.close()
-    try await session.withScope(tag: "view") { #expect($0.link((any Service).self) === service && $0.parent == nil) }
-    try await session.withScope(tag: "view", search: .local) {
-      #expect($0.link((any Service).self) == nil && $0.search == .local)
-    }
+    let (late, local) = (lateScope(of: session), lateScope(of: session, search: .local))
+    #expect(late.link((any Service).self) === service && late.parent == nil)
+    #expect(local.link((any Service).self) == nil && local.search == .local)
     let closing = try root.makeChild(tag: "closing")
     closing.provide(1).onClose { [service] _ in
-      try await closing.withScope(tag: "view") { scope in
-        #expect(scope.link(Int.self) == 1 && scope.link((any Service).self) === service)
-      }
+      let scope = lateScope(of: closing)
+      #expect(scope.link(Int.self) == 1 && scope.link((any Service).self) === service)
     }
     try await closing.close()
   }
@@ -224,15 +227,12 @@ import UDIInspector
     app.register((any Other).self, lifetime: .scope) { Plain() }
     let path = ["root", "app"]
     @Sendable func expectClosed(_ path: [String]) async throws {
-      try await app.withScope(tag: "request") { request in
-        // A request may make scopes of its own.
-        try await request.withScope(tag: "part") { part in
-          for scope in [request, part] {
-            let error = await #expect(throws: UDILinkError.self) { try await scope.obtain((any Other).self) }
-            #expect(error?.cause == .contextClosed(fullPath: path))
-            #expect(scope.explain((any Other).self).cause == .contextClosed(fullPath: path))
-          }
-        }
+      // A request may make scopes of its own.
+      let request = lateScope(of: app)
+      for scope in [request, lateScope(of: request)] {
+        let error = await #expect(throws: UDILinkError.self) { try await scope.obtain((any Other).self) }
+        #expect(error?.cause == .contextClosed(fullPath: path))
+        #expect(scope.explain((any Other).self).cause == .contextClosed(fullPath: path))
       }
     }
     // `close` waits for this closer, so `app` is being closed meanwhile.
@@ -245,11 +245,8 @@ import UDIInspector
   @Test func aScopeThatWasBegunTooLateOutlivesTheClosedContext() async throws {
     var app: UDIContext? = try root.makeChild(tag: "app")
     try await app?.close()
-    var kept: [UDIContext] = []
-    try await app?.withScope(tag: "request") { request in
-      kept.append(request)
-      try await request.withScope(tag: "part") { kept.append($0) }
-    }
+    let request = lateScope(of: app!)
+    var kept = [request, lateScope(of: request)]
     for round in 0..<3 {
       for scope in kept {
         #expect(scope.link((any Service).self) === service)

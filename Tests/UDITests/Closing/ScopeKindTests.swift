@@ -33,10 +33,11 @@ import UDIInspector
     synchronous()
     let closed = UDIContext(tag: "closed")
     try await closed.close()
-    try await withReporter(.silent) {
-      try await closed.withScope(tag: "46", kind: "room") { #expect($0.scopeKind == "room") }
-      try await closed.withScope(tag: "room") { #expect($0.scopeKind == "room") }
+    func late() {
+      closed.withScope(tag: "46", kind: "room") { #expect($0.scopeKind == "room") }
+      closed.withScope(tag: "room") { #expect($0.scopeKind == "room") }
     }
+    withReporter(.silent, operation: late)
   }
 
   @Test func theKindStaysWithTheScope() async throws {

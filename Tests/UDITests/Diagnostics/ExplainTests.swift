@@ -147,7 +147,7 @@ struct ExplainTests {
     }
     #expect(
       firstLine(of: ended.explain((any Service).self)) == """
-        No UDITests.Service is registered in "Request" and below, and there is nothing above: "Request" was removed from its parent, or its parent is gone.
+        No UDITests.Service is registered in "Request" and below, and "Request" has lost its parent.
         """)
     try root.addChild(removed)
     #expect(removed.link((any Service).self) != nil)

@@ -216,16 +216,26 @@ private final class Untouched: P3, P4 {
   @Test(arguments: [UDILifetime.scope, .unique, .graph])
   func whatAScopeHidesIsNotCheckedForIt(_ lifetime: UDILifetime) throws {
     root.register((any P0).self, lifetime: lifetime, using: Part.init(p1:))
-    let (session, guest, visitor) = (
-      try root.makeScope(tag: "session"), try root.makeScope(tag: "guest"), try root.makeScope(tag: "visitor")
-    )
-    session.provide(Part() as any P1, as: (any P1).self)
+    let (guest, visitor) = (try root.makeScope(tag: "guest"), try root.makeScope(tag: "visitor"))
+    if lifetime == .scope { try root.makeScope(tag: "session").provide(Part() as any P1, as: (any P1).self) }
     #expect(unmet().count == 2)
     guest.register((any P0).self, lifetime: .context) { Part() }
-    #expect(unmet() == ["root/visitor P0:1 P1 inScope"] && unmet(guest) == [])
+    let cause = lifetime == .scope ? "inScope" : "notRegistered"
+    #expect(unmet() == ["root/visitor P0:1 P1 \(cause)"] && unmet(guest) == [])
     let bound = Part()
     visitor.bind(bound, as: (any P0).self)
     #expect(unmet() == [] && unmet(visitor) == [])
+  }
+
+  /// What each lookup makes may be meant for scopes of one kind, inside those of others.
+  @Test(arguments: [UDILifetime.unique, .graph])
+  func oneScopeIsEnoughForWhatEachLookupMakes(_ lifetime: UDILifetime) throws {
+    root.register((any P1).self, lifetime: .scope("inner")) { Part() }
+    root.register((any P0).self, lifetime: lifetime, using: Part.init(p1:))
+    let outer = try root.makeScope(tag: "outer")
+    #expect(unmet() == ["root/outer P0:1 P1 noScope"])
+    let inner = try outer.makeScope(tag: "inner")
+    #expect(unmet() == [] && unmet(outer) == [] && unmet(inner) == [])
   }
 
   /// What is hidden under one type may be found under another one.
