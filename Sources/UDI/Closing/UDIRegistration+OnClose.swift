@@ -30,7 +30,7 @@ extension UDIRegistration where Dependency: Sendable {
   public func onClose(
     fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ close: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
-  ) -> UDIRegistration { closing(Closer.body(close), at: UDICallSite(fileID, line)) }
+  ) -> UDIRegistration { closing(Closer.body(close, isExact: makesExactType), at: UDICallSite(fileID, line)) }
 }
 
 extension UDIRegistration {
@@ -41,7 +41,7 @@ extension UDIRegistration {
     _ close: @escaping @isolated(any) (Dependency) async throws -> Void
   ) -> UDIRegistration {
     let site = UDICallSite(fileID, line)
-    return closing(Closer.bodyOnMainActor(close, site), at: site)
+    return closing(Closer.bodyOnMainActor(close, isExact: makesExactType, site), at: site)
   }
 
   private func closing(_ body: Closer.Body, at site: UDICallSite) -> UDIRegistration {
@@ -83,15 +83,5 @@ extension UDIRegistration {
       }
       return keepers
     }
-  }
-
-  /// The provider that makes the instances; nil if the caller may not use them, which has been reported.
-  ///
-  /// - Precondition: This is not the registration of a binding.
-  func provider(for verb: String, at site: UDICallSite) -> Provider? {
-    guard let provider = (entry as? Provider)?.maker else {
-      fatalError("\(site.fileID):\(site.line): `\(verb)` was called on a binding; it works only for providers.")
-    }
-    return entry.isRefused(to: askedReach, Dependency.self, at: site) ? nil : provider
   }
 }

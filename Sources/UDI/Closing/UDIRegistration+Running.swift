@@ -35,7 +35,7 @@ extension UDIRegistration where Dependency: Sendable {
   public func running(
     mayEnd: Bool = false, fileID: StaticString = #fileID, line: UInt = #line,
     @_inheritActorContext _ operation: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
-  ) -> UDIRegistration { run(Closer.body(operation), mayEnd, at: UDICallSite(fileID, line)) }
+  ) -> UDIRegistration { run(Closer.body(operation, isExact: makesExactType), mayEnd, at: UDICallSite(fileID, line)) }
 }
 
 extension UDIRegistration {
@@ -46,7 +46,7 @@ extension UDIRegistration {
     _ operation: @escaping @isolated(any) (Dependency) async throws -> Void
   ) -> UDIRegistration {
     let site = UDICallSite(fileID, line)
-    return run(Closer.bodyOnMainActor(operation, site), mayEnd, at: site)
+    return run(Closer.bodyOnMainActor(operation, isExact: makesExactType, site), mayEnd, at: site)
   }
 
   private func run(_ body: Closer.Body, _ mayEnd: Bool, at site: UDICallSite) -> UDIRegistration {

@@ -105,23 +105,14 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
   }
 
   private func serve(_ request: consuming RegisterRequest) -> UDIRegistration {
-    let (site, key) = (request.site, entry.key)
-    guard let provider = entry as? Provider else {
-      fatalError(
-        """
-        \(site.fileID):\(site.line): `implements` was called on the binding of \(key), but it works only for \
-        providers. Bind the instance as \(describeType(request.type)), too.
-        """)
-    }
-    if entry.isRefused(to: askedReach, Dependency.self, at: site) { return self }
-    let target = (provider as? Alias)?.target ?? provider
+    guard let target = provider(for: "implements", at: request.site) else { return self }
     // The instances might be found under this key already. The type is then the same, or differs only in marker
     // protocols, as `any P & Sendable` differs from `any P`.
     let other = TypeToken.of(request.type).key(named: request.name)
-    if key === other || target.key === other { return self }
+    if entry.key === other || target.key === other { return self }
     // The next line stops the program if the instances are made on one actor, but may be cast only on another one.
     let mainActor = request.reach == .mainActor || target.reach == .mainActor ? MainActor.shared : nil
-    let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: site)
+    let isolation = Isolation.of(mainActor, target.isolation.actor, in: nil, at: request.site)
     request.lifetime = target.lifetime.kind
     let alias = Alias(request, isolation: isolation, of: target)
     Tree.change { garbage in
@@ -131,6 +122,24 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
       node.register(alias, &garbage)
     }
     return self
+  }
+
+  /// Whether the instances are made as exactly this type. Those of an alias may not even convert to it.
+  var makesExactType: Bool { (entry as? Provider)?.maker.madeType == Dependency.self }
+
+  /// The provider that makes the instances; nil if the caller may not use them, because they might not be `Sendable`,
+  /// although the caller asked for them as if they were. This has been reported.
+  ///
+  /// - Precondition: This is not the registration of a binding.
+  func provider(for verb: String, at site: UDICallSite) -> Provider? {
+    guard let provider = (entry as? Provider)?.maker else {
+      fatalError("\(site.fileID):\(site.line): `\(verb)` was called on a binding; it works only for providers.")
+    }
+    guard entry.registered.isRefused(to: askedReach) else { return provider }
+    let explanation = UDIExplanation(Dependency.self, named: entry.key.name, search: .local, cause: .notSendable)
+    UDIReporter.current.report(
+      .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
+    return nil
   }
 
   // MARK: - The dependency
@@ -155,36 +164,16 @@ public struct UDIRegistration<Dependency>: Sendable, CustomStringConvertible {
       throw UDILinkError(UDIExplanation(request.type, named: request.name, search: .local, cause: .notRegistered))
     }
     // The instance is of exactly this type: see `Demand.obtain(entry:)`.
-    return unsafe made.value(as: Dependency.self).unsafelyUnwrapped
+    return made.exact()
   }
 
   private func give(_ reach: UDIReach) -> Dependency? {
     reach.assertIsolation(Dependency.self)
-    guard Tree.change({ _ in entry.node != nil }) else { return nil }
-    var bound: Dependency?
-    // As in a lookup, the instance is cast if it was stored as a different type with the same name.
-    let answer = unsafe withUnsafeMutablePointer(to: &bound) { memory in
-      unsafe entry.answer(WantedType(.of(Dependency.self), reach), into: UnsafeMutableRawPointer(memory))
-    }
-    switch answer {
-    case .object(let object): return object as? Dependency
-    // For a binding, the answer `provided` means that this caller may not use the instance.
-    case .provided where entry is Provider:
-      return asker?.give(entry, LookupRequest(Dependency.self, reach, search: .local))
-    default: return bound
-    }
-  }
-}
-
-extension Entry {
-  /// Reports if a caller may not use the instances, because they might not be `Sendable`, although the caller asked for
-  /// them as if they were.
-  final func isRefused(to askedReach: UDIReach, _ type: Any.Type, at site: UDICallSite) -> Bool {
-    guard registered.isRefused(to: askedReach) else { return false }
-    let explanation = UDIExplanation(type, named: key.name, search: .local, cause: .notSendable)
-    UDIReporter.current.report(
-      .notMade, [explanation.summary, explanation.advice].compactMap(\.self).joined(separator: " "), at: site)
-    return true
+    if entry is Provider { return asker?.give(entry, LookupRequest(Dependency.self, reach, search: .local)) }
+    if entry.registered.isRefused(to: reach) { return nil }
+    let bound = Tree.change { garbage in entry.node == nil ? nil : entry.liveObject(&garbage) }
+    // The cast fails if the object was bound as a different type with the same name, and is not of this one.
+    return bound as? Dependency
   }
 }
 

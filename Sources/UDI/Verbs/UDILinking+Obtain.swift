@@ -189,7 +189,7 @@ extension UDIOrigin {
     do {
       let instance = try await Demand(context: context, request: request, arguments: arguments).obtain()
       // It is of exactly this type.
-      return unsafe instance.value(as: Dependency.self, isExact: true).unsafelyUnwrapped
+      return instance.exact()
     } catch { throw seen(error, at: request.site) }
   }
 }

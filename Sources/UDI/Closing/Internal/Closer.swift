@@ -35,25 +35,22 @@ package final class Closer: @unchecked Sendable {
     return other
   }
 
-  /// The instance as a closure takes it.
+  /// The instance of an alias, as a closure takes it.
   ///
-  /// - Throws: An error if the closure is for an alias, and the instance does not have its type.
-  private static func dependency<Dependency>(_ instance: Instance) throws -> Dependency {
-    // Usually, this needs no metadata of the optional, which are slow to find.
-    if !instance.isBox, case let dependency as Dependency = instance.object { return dependency }
-    guard let dependency = instance.value(as: Dependency.self, isExact: false) else {
-      let cause = UDIExplanation.Cause.notConvertible(from: TypeIdentity.of(type(of: instance.anyValue)).text)
-      throw UDILinkError(UDIExplanation(Dependency.self, named: nil, search: .local, cause: cause))
-    }
-    return dependency
+  /// - Throws: An error if the instance does not have the type of the alias.
+  @inline(never)
+  private static func converted<Dependency>(_ instance: Instance) throws -> Dependency {
+    if let dependency = instance.value(as: Dependency.self, isExact: false) { return dependency }
+    let cause = UDIExplanation.Cause.notConvertible(from: TypeIdentity.of(type(of: instance.anyValue)).text)
+    throw UDILinkError(UDIExplanation(Dependency.self, named: nil, search: .local, cause: cause))
   }
 
   /// Erases the type of a closure for a `Sendable` dependency.
   static func body<Dependency: Sendable>(
-    _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void
+    _ function: @escaping @Sendable @isolated(any) (Dependency) async throws -> Void, isExact: Bool
   ) -> Body {
     let body: nonisolated(nonsending) @Sendable (Instance) async throws -> Void = { instance in
-      try await function(dependency(instance))
+      try await function(isExact ? instance.exact() : converted(instance))
     }
     return ActorOwned(body, by: function.isolation)
   }
@@ -63,12 +60,12 @@ package final class Closer: @unchecked Sendable {
   /// - Precondition: The function belongs to no actor other than the main actor.
   @MainActor
   static func bodyOnMainActor<Dependency>(
-    _ function: @escaping @isolated(any) (Dependency) async throws -> Void, _ site: UDICallSite
+    _ function: @escaping @isolated(any) (Dependency) async throws -> Void, isExact: Bool, _ site: UDICallSite
   ) -> Body {
     _ = Isolation.onMainActor(function.isolation, at: site)
     let plain = MainActorFunction(function)
     let body = { @MainActor @Sendable (instance: Instance) async throws in
-      try await plain.call(dependency(instance), ())
+      try await plain.call(isExact ? instance.exact() : converted(instance), ())
     }
     return ActorOwned(body, by: MainActor.shared)
   }

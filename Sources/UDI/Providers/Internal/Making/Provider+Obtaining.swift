@@ -104,5 +104,5 @@ func parameter<Parameter>(_ type: Parameter.Type, _ obtained: OwnedInstance?) ->
   if TypeMetadata(type).isOptional, let optional = type as? any AnyOptional.Type {
     return unsafe (optional.wrap(obtained?.value) as? Parameter).unsafelyUnwrapped
   }
-  return unsafe (obtained?.value.value(as: type, isExact: true)).unsafelyUnwrapped
+  return unsafe obtained.unsafelyUnwrapped.value.exact()
 }
