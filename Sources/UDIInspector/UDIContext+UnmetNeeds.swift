@@ -102,7 +102,9 @@ private final class NeedsCheck {
       if provider.sharing != .scope, isMet(provider, at: (context, false)) { continue }
       let isOwner = provider.sharing == .scope
       // A scope may hide it, so that nobody finds it from there.
-      let scopes = scopes(of: context, owning: isOwner ? provider : nil).filter { $0.context.nearest(found.key) === found }
+      let scopes = scopes(of: context, owning: isOwner ? provider : nil).filter {
+        $0.context.nearest(found.key) === found
+      }
       // What is made for each lookup may be meant for some scopes only.
       let isForEachLookup = provider.sharing == .unique || provider.sharing == .graph
       if isForEachLookup, scopes.contains(where: { isMet(provider, at: $0) }) { continue }

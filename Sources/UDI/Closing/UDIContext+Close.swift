@@ -97,7 +97,7 @@ extension UDIContext {
   nonisolated(nonsending) package func closeCollectingErrors(
     _ ending: UDIEnding, _ limit: Limit? = nil
   ) async -> UDICloseError? {
-    guard let (part, number, _) = Closing.join(self, ending, limit, on: #isolation) else { return nil }
+    guard let (part, number, _) = ClosingPart.join(self, ending, limit, on: #isolation) else { return nil }
     return await part.waitForEnd(number)
   }
 
@@ -107,7 +107,7 @@ extension UDIContext {
   ///   that has called no closer.
   @usableFromInline
   nonisolated(nonsending) func endScope(_ ending: UDIEnding) async -> (any Error)? {
-    if let (part, number, isNew) = Closing.join(self, ending, nil, on: #isolation) {
+    if let (part, number, isNew) = ClosingPart.join(self, ending, nil, on: #isolation) {
       let error = await part.waitForEnd(number)
       if isNew { return error }
     }
@@ -141,7 +141,7 @@ extension UDIContext {
   /// - Complexity: O(contexts below, and their registrations).
   nonisolated(nonsending) public func untilClosed() async throws {
     while let (end, number) = try enterEnd(.task(.present, through: [])) {
-      (end as? Closing)?.endIfDone()
+      (end as? ClosingPart)?.endIfDone()
       let hasEnded = await end.waitUnlessCancelled(number)
       // This task may have been told of a failure although it was cancelled at the same moment.
       if let failure = Tree.change({ _ in (end as? Operation)?.failure }) { throw failure }

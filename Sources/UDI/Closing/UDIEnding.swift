@@ -26,7 +26,7 @@ public enum UDIEnding: Sendable {
   ///
   /// If several calls close a context, the first one counts.
   public static var current: UDIEnding? {
-    AsyncCall.present.flatMap { call in Tree.change { _ in (call.activity as? Closing)?.run.ending } }
+    AsyncCall.present.flatMap { call in Tree.change { _ in (call.activity as? ClosingPart)?.run.ending } }
   }
 
   static func of(_ error: any Error) -> UDIEnding { Task.isCancelled ? .cancelled : .failed(error) }

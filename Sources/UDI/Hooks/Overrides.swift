@@ -33,7 +33,7 @@ extension Node {
     if treeLocked.state != .open { return refuse(override, "withOverride", &garbage) }
     override.shown?.node = self
     // In the order of registration, the override has the place of what it hides, if there is something.
-    let hidden = heldBinding(override.key) ?? provider(override.keyID)
+    let hidden = bindingInTable(override.key) ?? provider(override.keyID)
     override.shown?.serial = hidden?.serial ?? treeLocked.nextSerial
     treeLocked.nextSerial &+= 1
     if AuditNotice.isEnteringNoted { unsafe AuditNotice.entered(override, self, &garbage) }
@@ -57,5 +57,7 @@ extension Node {
 
   /// Makes the slot for the given key refer to the override in force (see `setEntry`); if there is none, to the
   /// context's binding; or else to the provider or the entry for the instance that it keeps.
-  private func showOwn(_ key: KeyIdentity) { setEntry(heldBinding(key) ?? provider(key.id)?.current, forKey: key.id) }
+  private func showOwn(_ key: KeyIdentity) {
+    setEntry(bindingInTable(key) ?? provider(key.id)?.current, forKey: key.id)
+  }
 }

@@ -48,7 +48,7 @@ extension UDIContext {
     return change { node, garbage in
       if node.treeLocked.state == .closing { return false }
       // The binding counts as removed even if its object has been released already.
-      let (binding, provider) = (node.heldBinding(identity), node.provider(identity.id))
+      let (binding, provider) = (node.bindingInTable(identity), node.provider(identity.id))
       binding?.takeOut(&garbage)
       if let provider { node.unregister(provider, &garbage) }
       return binding != nil || provider != nil

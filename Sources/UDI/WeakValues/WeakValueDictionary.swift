@@ -88,7 +88,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   public var isEmpty: Bool { !contains { _ in true } }
 
   /// The number of entries, including dead ones that have not been dropped yet.
-  var heldCount: Int { storage?.table.count ?? 0 }
+  var entryCount: Int { storage?.table.count ?? 0 }
 
   func entry(forKey key: Key) -> WeakEntry? { storage?.table.find(key)?.element.entry }
 
@@ -135,7 +135,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   /// Drops all dead entries.
   ///
   /// - Complexity: O(entries).
-  public mutating func removeDeadValues() { dropDeadEntries(looks: heldCount) }
+  public mutating func removeDeadValues() { dropDeadEntries(looks: entryCount) }
 
   /// Stores an entry, and returns the one that it replaces. Does not look for dead entries: see
   /// `deadEntriesInTurn(looks:keep:)`.
@@ -161,7 +161,7 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
   private static var patience: Int { 8 }
 
   /// Whether `deadEntriesInTurn(looks:keep:)` should be called after a change.
-  var looksForDeadEntries: Bool { heldCount > Self.smallCount }
+  var looksForDeadEntries: Bool { entryCount > Self.smallCount }
 
   /// Checks the next entries for dead ones. The more it finds, the longer it continues. Call this after each change.
   ///

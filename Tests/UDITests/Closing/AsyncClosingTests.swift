@@ -14,12 +14,12 @@ import Testing
     _ = try context.makeChild(tag: "child")
     context.provide(1).onClose { _ in }
     context.register((any Service).self, lifetime: .context) {
-      Farewell { isAwaited.withLock { $0.append(Closing.join(context, .closed(), nil, on: nil) != nil) } }
+      Farewell { isAwaited.withLock { $0.append(ClosingPart.join(context, .closed(), nil, on: nil) != nil) } }
     }
     _ = context.link((any Service).self)
     try await context.close()
     #expect(isAwaited.current == [true])
-    #expect(Closing.join(context, .closed(), nil, on: nil) == nil)
+    #expect(ClosingPart.join(context, .closed(), nil, on: nil) == nil)
   }
 
   /// A creation is cancelled before its task is known.

@@ -39,7 +39,7 @@ import Testing
       let mortal = Plain()
       dictionary["dead"] = mortal
     }
-    #expect(dictionary.heldCount == 2)
+    #expect(dictionary.entryCount == 2)
     let expected = Swift.Dictionary<String, any Service>(uniqueKeysWithValues: [("live", live)])
     #expect("\(dictionary)" == "\(expected)" && String(reflecting: dictionary) == String(reflecting: expected))
     #expect("\(dictionary)" == #"["live": plain!]"#)
@@ -55,12 +55,12 @@ import Testing
     #expect(dictionary.removeValue(forKey: "a") === a)
     #expect(dictionary.removeValue(forKey: "a") == nil)
     dictionary["b"] = nil
-    #expect(dictionary.isEmpty && dictionary.heldCount == 0)
+    #expect(dictionary.isEmpty && dictionary.entryCount == 0)
     dictionary["b"] = b
     dictionary.removeAll()
     #expect(dictionary.isEmpty)
     dictionary.removeDeadValues()
-    #expect(dictionary.heldCount == 0)
+    #expect(dictionary.entryCount == 0)
   }
 
   @Test func iterationGivesLivePairs() {
@@ -106,7 +106,7 @@ import Testing
       #expect(dictionary.count == 5000)
     }
     dictionary[-1] = survivor
-    #expect(dictionary.heldCount <= 33, "all were dead: the next change drops them")
+    #expect(dictionary.entryCount <= 33, "all were dead: the next change drops them")
     #expect(dictionary[-1] === survivor)
   }
 
@@ -118,7 +118,7 @@ import Testing
     for index in values.indices where index.isMultiple(of: part) { values[index] = nil }
     let survivor = Plain()
     for _ in 0..<4096 { dictionary[-1] = survivor }
-    #expect(dictionary.heldCount == dictionary.count)
+    #expect(dictionary.entryCount == dictionary.count)
     #expect(dictionary.count == values.count(where: { $0 != nil }) + 1)
   }
 
@@ -130,9 +130,9 @@ import Testing
       for (index, value) in mortal.enumerated() { dictionary["\(index)"] = value }
       dictionary["kept"] = kept
     }
-    #expect(dictionary.heldCount == 11)
+    #expect(dictionary.entryCount == 11)
     dictionary.removeDeadValues()
-    #expect(dictionary.heldCount == 1 && dictionary["kept"] === kept)
+    #expect(dictionary.entryCount == 1 && dictionary["kept"] === kept)
   }
 
   @Test func itCrossesIsolationWhereItsContentMay() async {
@@ -152,7 +152,7 @@ import Testing
     let wrong = Tally()
     onThreads(4) { _ in
       for index in 0..<1000 where dictionary[index % 100] !== values[index % 100] { wrong.add() }
-      if dictionary.count != 100 || dictionary.isEmpty || dictionary.heldCount != 100 { wrong.add() }
+      if dictionary.count != 100 || dictionary.isEmpty || dictionary.entryCount != 100 { wrong.add() }
       if dictionary.keys.count != 100 || dictionary.values.count != 100 { wrong.add() }
       // Making a copy of one's own only reads, too.
       var copy = dictionary

@@ -5,7 +5,7 @@
 ///    if the caller of `close()` is cancelled.
 /// 2. All asynchronous creations are cancelled. (So are the operations of `whileAvailable`, whose watching ended with
 ///    step 1.)
-/// 3. For one context after the other, those below before those above (`Closing`), the run waits for earlier runs that
+/// 3. For one context after the other, those below before those above (`ClosingPart`), the run waits for earlier runs that
 ///    end contexts directly below, for creations, and for operations. For one instance after the other, it then cancels
 ///    and awaits the operation, and calls the closer, with no lock held.
 /// 4. It ends the contexts, and wakes everything that waits. A context below for which something waits ends earlier: as
@@ -20,7 +20,7 @@ final class ClosingRun: @unchecked Sendable {
   // `Benchmarks/instructions`.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
-  @safe @exclusivity(unchecked) private(set) var parts: [Closing] = []
+  @safe @exclusivity(unchecked) private(set) var parts: [ClosingPart] = []
   /// The index of the part whose turn it is.
   @safe @exclusivity(unchecked) private(set) var current = 0
   /// The failures, each with its part, and whether somebody gets it as an error.
@@ -66,7 +66,7 @@ final class ClosingRun: @unchecked Sendable {
         // The parts below belong to the same earlier run.
         if let other = node.treeLocked.extras?.closing.part, let outer, outer.run === self { other.enter(outer) }
       } else if let context = node == first ? context : node.context {
-        parts.append(Closing(self, context, node, below: outer))
+        parts.append(ClosingPart(self, context, node, below: outer))
       }
     }
     current = parts.count - 1
@@ -76,7 +76,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Marks a context as being closed, and notes what the run has to close and to wait for there.
-  private func mark(_ part: Closing, _ node: Node, _ garbage: inout Garbage) {
+  private func mark(_ part: ClosingPart, _ node: Node, _ garbage: inout Garbage) {
     node.beginEnd(&garbage)
     node.treeLocked.state = .closing
     node.shared.slots.forEach {
@@ -110,14 +110,14 @@ final class ClosingRun: @unchecked Sendable {
   private var path: [String] { parts[0].path }
 
   /// Whether a part is the given one, or below it.
-  func isPart(_ index: Int, below outer: Closing) -> Bool {
+  func isPart(_ index: Int, below outer: ClosingPart) -> Bool {
     var index: Int? = index
     while let next = index, next > outer.index { index = parts[next].outer }
     return index == outer.index
   }
 
   /// Takes the failures of a part and of those below it, for somebody who gets them now.
-  func takeFailures(of outer: Closing) -> [UDIFailure] {
+  func takeFailures(of outer: ClosingPart) -> [UDIFailure] {
     let taken = failures.indices.filter { isPart(failures[$0].part, below: outer) }
     for index in taken { failures[index].isTold = true }
     return taken.map { failures[$0].failure }
@@ -149,7 +149,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// What the run has to do for a part.
-  private typealias Step = (part: Closing, waits: Bool, closes: Bool)
+  private typealias Step = (part: ClosingPart, waits: Bool, closes: Bool)
 
   /// Takes the steps 3 and 4, beginning with the part whose turn it is.
   nonisolated(nonsending) private func takeParts() async {
@@ -168,7 +168,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Notes that everything has been closed in a context, and ends it if somebody waits for that. Returns the next step.
-  @inline(never) private func noteDone(_ part: Closing) -> Step? {
+  @inline(never) private func noteDone(_ part: ClosingPart) -> Step? {
     let (isAwaited, next) = Tree.change { _ in
       (isEnding, current) = (part.index == 0, max(part.index - 1, 0))
       if part.hasCalledCloser, let outer = part.outer { parts[outer].hasCalledCloser = true }
@@ -194,7 +194,7 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Parameter activity: Gives the activity. Called under the tree lock.
   /// - Returns: The timer that ends the waiting; nil as long as no limit is over.
-  private func beginWaiting(_ part: Closing, for activity: () -> Awaited) -> Task<Void, Never>? {
+  private func beginWaiting(_ part: ClosingPart, for activity: () -> Awaited) -> Task<Void, Never>? {
     let (awaited, rest) = Tree.change { _ in
       let awaited = activity()
       awaitedNow = awaited
@@ -207,7 +207,8 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: Whether the activity has ended.
   @inline(never)
-  nonisolated(nonsending) private func wait(_ part: Closing, for activity: Activity, _ number: UInt64) async -> Bool {
+  nonisolated(nonsending) private func wait(_ part: ClosingPart, for activity: Activity, _ number: UInt64) async -> Bool
+  {
     let timer = beginWaiting(part) { (activity, number, nil) }
     await activity.wait(number)
     timer?.cancel()
@@ -220,7 +221,7 @@ final class ClosingRun: @unchecked Sendable {
   /// stays with it, and is cancelled; another task goes on. Do not call this under a lock.
   func leave(_ awaited: Awaited) {
     awaited.activity.leave(awaited.number)
-    let left = Tree.change { _ -> (part: Closing, task: Task<Void, Never>?, number: Int)? in
+    let left = Tree.change { _ -> (part: ClosingPart, task: Task<Void, Never>?, number: Int)? in
       guard let call = awaited.call, self.call === call else { return nil }
       call.isLeft = true
       (self.call, awaitedNow) = (nil, nil)
@@ -237,7 +238,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// How long the run still waits for each activity of a part; nil if no limit is over.
-  private func limit(of part: Closing) -> Limit? {
+  private func limit(of part: ClosingPart) -> Limit? {
     if !isLate { return nil }
     return sequence(first: part) { part in part.outer.map { self.parts[$0] } }.lazy.compactMap(\.rest).first
   }
@@ -245,7 +246,7 @@ final class ClosingRun: @unchecked Sendable {
   /// Waits for an operation. If the time is over, cancels it.
   ///
   /// - Returns: The operation's error, if it has failed.
-  nonisolated(nonsending) private func error(of operation: Operation, _ part: Closing) async -> (any Error)? {
+  nonisolated(nonsending) private func error(of operation: Operation, _ part: ClosingPart) async -> (any Error)? {
     if let number = Tree.change({ _ in operation.closingNumber }), await !wait(part, for: operation, number) {
       operation.cancel(closing: [])
       return UDIUntimelyEnd.notInTime
@@ -254,14 +255,14 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   @inline(never)
-  nonisolated(nonsending) private func waitForOthers(_ part: Closing) async {
+  nonisolated(nonsending) private func waitForOthers(_ part: ClosingPart) async {
     // The run may hold the last reference to a user's object, for example through a creation. Taking the list out of
     // the part releases such an object here, with no lock held.
     let underWay = Tree.change { _ in exchange(&part.underWay, with: []) }
     for (activity, number) in underWay {
       activity.raisePriority()
       let hasEnded = await wait(part, for: activity, number)
-      if let other = activity as? Closing {
+      if let other = activity as? ClosingPart {
         let (failures, rest) = Tree.change { _ in
           part.hasCalledCloser = part.hasCalledCloser || other.hasCalledCloser
           return (other.takeFailures(), limit(of: part))
@@ -274,7 +275,7 @@ final class ClosingRun: @unchecked Sendable {
     }
   }
 
-  private func note(_ failure: UDIFailure, _ part: Closing, isTold: Bool = false) {
+  private func note(_ failure: UDIFailure, _ part: ClosingPart, isTold: Bool = false) {
     Tree.change { _ in failures.append((part.index, failure, isTold)) }
   }
 
@@ -292,7 +293,7 @@ final class ClosingRun: @unchecked Sendable {
   ///
   /// - Returns: False if a closer has been left behind, and another task goes on.
   @inline(never)
-  nonisolated(nonsending) private func callClosers(_ part: Closing) async -> Bool {
+  nonisolated(nonsending) private func callClosers(_ part: ClosingPart) async -> Bool {
     while let (provider, unclosed, close) = Tree.change({ next(of: part, &$0) }) {
       if await !self.close(unclosed, of: provider, close, part) { return false }
     }
@@ -304,7 +305,7 @@ final class ClosingRun: @unchecked Sendable {
   /// - Returns: False if the closer has been left behind, and another task goes on.
   @inline(never)
   nonisolated(nonsending) private func close(
-    _ unclosed: Unclosed, of provider: Provider, _ close: Closer.Body?, _ part: Closing
+    _ unclosed: Unclosed, of provider: Provider, _ close: Closer.Body?, _ part: ClosingPart
   ) async -> Bool {
     if let operation = unclosed.operation {
       operation.cancel(closing: path)
@@ -327,7 +328,7 @@ final class ClosingRun: @unchecked Sendable {
   ///   - call: The call of the closer, if it has ended.
   ///   - error: What the closer has thrown.
   /// - Returns: False if the closer had been left behind, and another task goes on.
-  private func finish(_ part: Closing, _ call: AsyncCall? = nil, _ error: (any Error)? = nil) -> Bool {
+  private func finish(_ part: ClosingPart, _ call: AsyncCall? = nil, _ error: (any Error)? = nil) -> Bool {
     let (isLeft, provider, failed, done) = Tree.change { garbage -> (Bool, Provider?, [any Error], Unclosed?) in
       if self.call !== call { return (true, nil, [], nil) }
       if let error { errors.append(error) }
@@ -361,7 +362,7 @@ final class ClosingRun: @unchecked Sendable {
   /// Goes on to the next instance of a part, in the reverse order of `inOrderOfMaking`. Called under the tree lock.
   ///
   /// - Returns: The provider, the instance, and the closer; nil at the end.
-  private func next(of part: Closing, _ garbage: inout Garbage) -> (Provider, Unclosed, Closer.Body?)? {
+  private func next(of part: ClosingPart, _ garbage: inout Garbage) -> (Provider, Unclosed, Closer.Body?)? {
     if order == nil { order = inOrderOfMaking(part.toClose) }
     while let provider = order?.last {
       if let closer = provider.closer, let next = closer.unclosed.last {

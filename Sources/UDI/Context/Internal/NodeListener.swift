@@ -30,7 +30,7 @@
     /// The context goes away: activities that are still under way no longer delay its end.
     func abandonActivities(_ garbage: inout Garbage)
 
-    // MARK: - Closing (`Closing/Internal/Operation.swift`)
+    // MARK: - Closing (`Closing/Internal/Node+Closing.swift`)
 
     associatedtype ClosingExtras
     static var noClosingExtras: ClosingExtras { get }

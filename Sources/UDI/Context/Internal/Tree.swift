@@ -29,7 +29,7 @@ import Synchronization
 ///
 /// **Making.** Factories run while no lock is held. Work that takes its time, and that others may wait for, is an
 /// `Activity`: the making of an instance, by a thread or by a task (`Creation`), an operation of the user
-/// (`Operation`), the end of a context (`Closing`), and a part of a making on its actor (`Factory.takeOrWait`). A
+/// (`Operation`), the end of a context (`ClosingPart`), and a part of a making on its actor (`Factory.takeOrWait`). A
 /// thread or a task that wants the result first joins the waiters of the activity, under the tree lock, unless it would
 /// then wait for itself: the activities know who waits for whom, so that a circle is found before the wait begins. Then
 /// a thread waits for a group, and a task is suspended, with no lock held. Continuations are resumed, and tasks started

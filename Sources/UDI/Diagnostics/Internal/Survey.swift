@@ -118,7 +118,7 @@ final class Survey {
 
   /// The entries of the given node under the given key, whether their objects are alive or not.
   private func entries(under key: KeyIdentity, at node: Node) -> [Found] {
-    let entries: [Entry?] = [node.override(key.id), node.heldBinding(key), node.provider(key.id)]
+    let entries: [Entry?] = [node.override(key.id), node.bindingInTable(key), node.provider(key.id)]
     return entries.compactMap(\.self).map { found($0, at: node) }
   }
 

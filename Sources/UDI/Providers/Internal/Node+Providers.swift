@@ -8,7 +8,7 @@ extension Node {
   func register(_ provider: Provider, _ garbage: inout Garbage) {
     provider.enter(self)
     if AuditNotice.isEnteringNoted { AuditNotice.noteEntering(provider, self, &garbage) }
-    if treeLocked.bindings.heldCount > 0, let binding = heldBinding(provider.key) {
+    if treeLocked.bindings.entryCount > 0, let binding = bindingInTable(provider.key) {
       // A dead binding is withdrawn here, because it would hide the provider.
       if let object = binding.object { garbage.add(object, binding.reach) } else { binding.withdraw(&garbage) }
     }
@@ -19,7 +19,7 @@ extension Node {
     } else {
       treeLocked.providers.insert(Node.Source(provider: provider), initialCapacity: 4)
     }
-    if treeLocked.bindings.heldCount == 0 || heldBinding(provider.key) == nil {
+    if treeLocked.bindings.entryCount == 0 || bindingInTable(provider.key) == nil {
       setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
     }
     if let old {
@@ -80,7 +80,7 @@ extension Node {
 
   /// Whether this context has a provider or a live binding under the given key.
   func hasDependency(_ key: KeyIdentity, _ garbage: inout Garbage) -> Bool {
-    provider(key.id) != nil || heldBinding(key)?.liveObject(&garbage) != nil
+    provider(key.id) != nil || bindingInTable(key)?.liveObject(&garbage) != nil
   }
 
   /// The provider that is registered under the given key.
@@ -96,7 +96,7 @@ extension Node {
   /// is no provider, the slot no longer refers to anything in this context. A binding takes precedence: if there is
   /// one, nothing changes. So does an override: see `setEntry`.
   func showProvided(_ key: KeyIdentity, notifying kind: ChangeKind) {
-    guard treeLocked.bindings.heldCount == 0 || heldBinding(key) == nil else { return }
+    guard treeLocked.bindings.entryCount == 0 || bindingInTable(key) == nil else { return }
     setEntry(provider(key.id)?.current, forKey: key.id, notifying: kind)
   }
 

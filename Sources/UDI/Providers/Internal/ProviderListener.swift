@@ -3,10 +3,10 @@
   /// in an extension, in the file that the mark names. Debug builds check that; a release build contains nothing of
   /// this.
   protocol ProviderListener {
-    // MARK: - Closing (`Closer.swift`). Under the tree lock, except `closeUnkept` and `beginOperations`
+    // MARK: - Closing (`Provider+Closing.swift`). Under the tree lock, except `closeUnkept` and `beginOperations`
 
     /// The closer of a provider's instances.
-    associatedtype ClosingPart: AnyObject
+    associatedtype ProviderCloser: AnyObject
     /// Takes over the closer of another provider.
     func copyCloser(of original: Provider)
     /// The provider enters a context, and has a closer or an asynchronous factory.

@@ -48,7 +48,7 @@ class Lookout: @unchecked Sendable {
     guard isNews(kind), kind <= .died || kind != .ofLook && !Tree.isLooking else { return }
     watcher?.read {
       // The watcher's own look already gets the new instance.
-      if kind == .keptOnly, $0.looker == currentThread() { return }
+      if kind == .keptOnly, $0.lookingThread == currentThread() { return }
       $0.needsHaveChanged = true
       $0.note(.ignored)
     }
@@ -59,9 +59,9 @@ class Lookout: @unchecked Sendable {
     isOutOfDate = true
     // If somebody else changes something during a look, the look may have found the state before that change. A change
     // of the kind `keptOnly` is the look's own only if the looking thread makes it.
-    let looker = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.looker : nil
+    let lookingThread = kind == .keptOnly ? (watcher?.object ?? self as? Watcher)?.lookingThread : nil
     let isMarked = kind == .ofLook || kind == .diedOfLook
-    let isOfLook = isMarked || looker == currentThread() || kind != .died && Tree.isLooking
+    let isOfLook = isMarked || lookingThread == currentThread() || kind != .died && Tree.isLooking
     if kind == .renewed || (isPending ? !isOfLook : kind == .ignored) { forgetFindings() }
     return kind != .ignored
       && (kind > .died || found.first.mayBeMissed || found.others?.contains(where: \.mayBeMissed) == true)

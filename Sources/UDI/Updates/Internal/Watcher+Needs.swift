@@ -30,14 +30,14 @@ extension Watcher {
 
   @inline(never) private func beginPart() {
     Tree.change { _ in
-      (looker, needs.next) = (currentThread(), 0)
+      (lookingThread, needs.next) = (currentThread(), 0)
       Tree.looks.add(1, ordering: .relaxed)
     }
   }
 
   @inline(never) private func endPart(_ isWhole: Bool) {
     Tree.change { garbage in
-      looker = 0
+      lookingThread = 0
       Tree.looks.subtract(1, ordering: .relaxed)
       if isWhole { noteFindings(&garbage) }
       // If this was a further read, the one before may have found something else.

@@ -59,7 +59,7 @@ final class Watcher: Lookout, @unchecked Sendable {
   /// The error that says why the last look found nothing, if there is one. It belongs to the one who iterates.
   var failure: (any Error)?
   /// The thread that is running the watcher's lookup now; 0 if there is none. Guarded by the tree lock.
-  var looker: UInt = 0
+  var lookingThread: UInt = 0
 
   /// The change that the consumer has not seen yet. A new watcher has one, so that its consumer performs a lookup at
   /// once. Guarded by the tree lock.
@@ -90,7 +90,7 @@ final class Watcher: Lookout, @unchecked Sendable {
     guard isNews(kind) else { return }
     // If the change is caused by the watcher's own look, that look already gets the new answer. The watcher then needs
     // to know only that a provider might keep a different instance.
-    let isOfLook = kind == .ofLook || kind == .keptOnly || looker == currentThread()
+    let isOfLook = kind == .ofLook || kind == .keptOnly || lookingThread == currentThread()
     note(kind == .end ? .end : isOfLook ? .keptOnly : .answer)
   }
 

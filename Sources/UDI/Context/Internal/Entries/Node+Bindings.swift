@@ -60,7 +60,7 @@ extension Node {
   }
 
   /// The binding in this node's dictionary, even if an override hides it.
-  func heldBinding(_ key: KeyIdentity) -> Binding? { treeLocked.bindings.entry(forKey: Unretained(key))?.binding }
+  func bindingInTable(_ key: KeyIdentity) -> Binding? { treeLocked.bindings.entry(forKey: Unretained(key))?.binding }
 
   /// The entry with which this node itself answers, dead or alive.
   func ownEntry(_ key: UInt64) -> Unretained<Entry>? {

@@ -53,7 +53,7 @@ extension Node {
         if let context = node.treeLocked.heldContext { node.remember(context) }
         // The slot's entry only shows that there is something: it might be an override or a kept instance, and it might
         // hide a provider.
-        if let binding = node.heldBinding(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
+        if let binding = node.bindingInTable(entry.key), binding.liveObject(&garbage) != nil { entries.append(binding) }
         if let provider = node.provider(entry.keyID) { entries.append(provider) }
       }
       for entry in entries { garbage.add(entry) }

@@ -200,35 +200,3 @@ struct InstanceKeeper {
     garbage.add(creation)
   }
 }
-
-// MARK: - The instances that a provider keeps: by itself, or in its caches
-
-extension Provider {
-  /// Returns the keeper of the instance for the given arguments; under the lifetime `.scope`, that of the nearest scope
-  /// around a context. Do not call this under a lock.
-  ///
-  /// - Throws: `ProviderFailure`: `noScope` or `scopeIsAbove` if no scope can own the instance, or `closed` if the
-  ///   scope is closed, or is being closed and has made nothing with this provider, or if a closed scope of that kind
-  ///   is nearer.
-  @inline(never)
-  final func keeper(for arguments: ArgumentKey?, asking context: UDIContext) throws -> InstanceKeeper {
-    sharing == .scope ? try scopeKeeper(for: context).keeper(for: arguments) : keeper(for: arguments)
-  }
-
-  /// Returns the keeper of the instance for the given arguments. Do not call this under a lock.
-  // Consuming, because the result refers to the provider.
-  final consuming func keeper(for arguments: ArgumentKey?) -> InstanceKeeper {
-    guard arguments != nil || sharing == .custom else { return InstanceKeeper(provider: self, cache: nil) }
-    let (caches, first) = Tree.change { _ in
-      let extras = ensureExtras()
-      let caches = extras.caches ?? InstanceCaches()
-      extras.caches = caches
-      return (caches, caches.first(arguments))
-    }
-    // Usually there is no other cache with the same hash.
-    if let first, first.arguments == arguments { return InstanceKeeper(provider: self, cache: first) }
-    let (cache, isNew) = InstanceCache.find(for: self, arguments, in: caches)
-    if isNew { caches.sweep(sparing: cache) }
-    return InstanceKeeper(provider: self, cache: cache)
-  }
-}

@@ -34,46 +34,6 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
   }
 }
 
-extension Provider {
-  /// Returns the keeper for the nearest scope around a context, after making it if there is none. Do not call this
-  /// under a lock.
-  final func scopeKeeper(for context: UDIContext) throws -> ScopeKeeper {
-    try context.change { node, garbage in
-      let (owner, obstacle) = owner(around: node)
-      // Contexts might move to another scope.
-      if Tree.areLooking { node.noteScope(scopeKey) }
-      if let present = owner?.keeper(of: self) { return present }
-      guard let scope = owner, obstacle == nil else { throw ProviderFailure.explained(obstacle ?? .contextGone) }
-      // A parent holds the scope's context, and a scope that has had children remembers it.
-      if scope == node, scope.parent == nil { scope.remember(context) }
-      let new = ScopeKeeper(self)
-      new.enter(scope)
-      scope.treeLocked.providers.insert(Node.Source(provider: new), initialCapacity: 4)
-      return new
-    }
-  }
-
-  /// The scope that owns the instance that the provider makes for a context under the lifetime `.scope`: the nearest
-  /// one of the provider's kind. It must not be above the context in which the provider is registered, because its
-  /// instances would outlive that context. Called under the tree lock.
-  ///
-  /// - Returns: The scope, and why it cannot own a new instance, if it cannot.
-  /// - Complexity: O(depth).
-  package final func owner(around first: Node) -> (scope: Node?, obstacle: UDIExplanation.Cause?) {
-    for scope in sequence(first: first, next: { $0.shared.parent }) {
-      let isOwner = scope.treeLocked.isScope && (scopeKind == nil || scopeKind == scope.scopeKind)
-      if isOwner, let above = node?.parent, above.andAncestors.contains(scope) {
-        return (nil, .scopeIsAbove(scopePath: scope.fullPath))
-      }
-      if isOwner, !scope.isEnding { return (scope, nil) }
-      // No outer scope replaces a closed one.
-      let isPast = scope.isEnding && scope.past.contains { $0.scopeKind.map { scopeKind ?? $0 == $0 } == true }
-      if isOwner || isPast { return (isOwner ? scope : nil, .contextClosed(fullPath: scope.endingPath ?? [])) }
-    }
-    return (nil, .noScope(kind: scopeKind, present: first.andAncestors.compactMap(\.scopeKind).reversed()))
-  }
-}
-
 /// Scopes. Used under the tree lock.
 extension Node {
   /// The keeper of a provider's instances for this scope; nil if the scope has made none.

@@ -1,7 +1,7 @@
 import Dispatch
 
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
-/// user (`Operation`), or the end of a context (`Closing`). Code that waits for changes of something that lasts, such
+/// user (`Operation`), or the end of a context (`ClosingPart`). Code that waits for changes of something that lasts, such
 /// as a watcher, uses an activity, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All

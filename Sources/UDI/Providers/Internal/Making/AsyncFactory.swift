@@ -59,7 +59,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   ) async throws -> Instance {
     try Task.checkCancellation()
     let (context, arguments) = (demand.context, demand.arguments)
-    let watched = Self.areRunsWatched ? watchRun(in: context, askedBy: call.keysOfAskers) : nil
+    let watched = Self.areRunsMeasured ? measureRun(in: context, askedBy: call.keysOfAskers) : nil
     var (made, thrown): (Instance?, (any Error)?)
     call.noteFactoryBegin()
     do { made = try await function.value(context, arguments, parameters) } catch { thrown = error }

@@ -108,7 +108,7 @@ class Creation: Activity, @unchecked Sendable {
   /// Blocks this thread until there is an outcome. Do not call this under a lock.
   ///
   /// - Parameter number: The number of the waiter.
-  final func outcome(blocking number: UInt64) -> Outcome {
+  final func blockForOutcome(_ number: UInt64) -> Outcome {
     block(number)
     let outcome = Tree.change { _ in outcomeForWaiters }
     // A look does not take over a failure. It calls the factory itself, because it has to know what the factory needs.
@@ -120,7 +120,7 @@ class Creation: Activity, @unchecked Sendable {
   ///
   /// - Parameter number: The number of the waiter.
   /// - Throws: `CancellationError` if the current task is cancelled.
-  final func outcome(_ number: UInt64) async throws -> Outcome {
+  final func waitForOutcome(_ number: UInt64) async throws -> Outcome {
     raisePriority()
     guard await waitUnlessCancelled(number) else { throw CancellationError() }
     return Tree.change { _ in outcomeForWaiters }

@@ -50,11 +50,11 @@ final class Factory: Provider, @unchecked Sendable {
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     let thread = Resolution.current
     while true {
-      switch try take(for: context, with: arguments, isFresh: isFresh, by: .thread(thread), on: thread) {
+      switch try takeOnThread(for: context, with: arguments, isFresh: isFresh, by: .thread(thread), on: thread) {
       case .found(let instance): return instance
       case .gone, .make: return nil
       case .wait(let creation, let number):
-        if let made = try creation.outcome(blocking: number).get() { return made.value }
+        if let made = try creation.blockForOutcome(number).get() { return made.value }
       }
     }
   }
@@ -65,7 +65,7 @@ final class Factory: Provider, @unchecked Sendable {
   /// - Returns: `found`, `wait` or `gone`.
   // Inlined: without that, a scope takes 1 % longer ("scoped" in `Benchmarks/instructions`).
   @inline(__always)
-  private func take(
+  private func takeOnThread(
     for context: UDIContext, with arguments: Arguments?, isFresh: Bool, by waiter: Activity.Waiter,
     on thread: Unretained<Resolution>, after preparation: Creation? = nil
   ) throws -> Claim {
@@ -129,7 +129,7 @@ final class Factory: Provider, @unchecked Sendable {
       // Step 3. While runs are recorded or observed, the run is measured. `dropLast` leaves out this provider, which is
       // the innermost.
       let watched =
-        Self.areRunsWatched ? watchRun(in: context, askedBy: thread.read { $0.keys(from: 0).dropLast() }) : nil
+        Self.areRunsMeasured ? measureRun(in: context, askedBy: thread.read { $0.keys(from: 0).dropLast() }) : nil
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
       }
@@ -195,6 +195,10 @@ final class Factory: Provider, @unchecked Sendable {
   /// keep the instance.
   private typealias Prepared = (parameters: [OwnedInstance?], place: Place?)
 
+  /// What another thread is making, and the number of the task among those that wait for it; or the instance. Neither,
+  /// if the lookup has to be repeated.
+  private typealias Taken = (awaited: (creation: Creation, number: UInt64)?, made: OwnedInstance?)
+
   override nonisolated(nonsending) func obtain(_ demand: Demand) async throws -> OwnedInstance? {
     if reachOfParameters == nil { return try await takeOrWait(demand, nil) }
     if sharing == .graph, let shared = demand.graph.find(id) { return OwnedInstance(shared, reach) }
@@ -227,7 +231,7 @@ final class Factory: Provider, @unchecked Sendable {
     visit.start {
       do { return .success(try await self.takeOrWait(demand, prepared, on: actor)) } catch { return .failure(error) }
     }
-    return try await visit.outcome(number).get()
+    return try await visit.waitForOutcome(number).get()
   }
 
   @inline(never)
@@ -235,9 +239,10 @@ final class Factory: Provider, @unchecked Sendable {
     _ demand: Demand, _ prepared: Prepared?, on actor: (any Actor)?
   ) async throws -> OwnedInstance? {
     while true {
-      let step = if let actor { try await take(demand, prepared, on: actor) } else { try take(demand, prepared) }
-      guard case .wait(let creation, let number) = step.claim else { return step.made }
-      do { if let made = try await creation.outcome(number).get() { return made } } catch {
+      let (awaited, made) =
+        if let actor { try await takeForTask(demand, prepared, on: actor) } else { try takeForTask(demand, prepared) }
+      guard let (creation, number) = awaited else { return made }
+      do { if let made = try await creation.waitForOutcome(number).get() { return made } } catch {
         // A look does not take over a failure. It calls the factory itself, because it has to know what the factory
         // needs.
         if demand.watcher == nil || error is CancellationError { throw error }
@@ -246,31 +251,32 @@ final class Factory: Provider, @unchecked Sendable {
   }
 
   @inline(never)
-  private func take(_ demand: Demand, _ prepared: Prepared?) throws -> (claim: Claim, made: OwnedInstance?) {
-    if let prepared, !isStillWanted(for: prepared.place) { return (.gone, nil) }
+  private func takeForTask(_ demand: Demand, _ prepared: Prepared?) throws -> Taken {
+    if let prepared, !isStillWanted(for: prepared.place) { return (nil, nil) }
     let thread = Resolution.current
     let claim = try demand.looking {
       try thread.object.obtaining(demand, from: self, with: prepared?.parameters) {
-        try take(
+        try takeOnThread(
           for: demand.context, with: demand.arguments?.arguments, isFresh: false, by: .task(.present, through: []),
           on: thread, after: prepared?.place?.creation)
       }
     }
+    switch claim {
     // The instance might belong to the actor.
-    if case .found(let instance) = claim { return (.gone, OwnedInstance(instance, reach)) }
-    return (claim, nil)
+    case .found(let instance): return (nil, OwnedInstance(instance, reach))
+    case .wait(let creation, let number): return ((creation, number), nil)
+    case .gone, .make: return (nil, nil)
+    }
   }
 
   /// Does the same on the factory's actor.
-  private func take(
-    _ demand: Demand, _ prepared: Prepared?, on actor: isolated any Actor
-  ) throws -> (claim: Claim, made: OwnedInstance?) {
+  private func takeForTask(_ demand: Demand, _ prepared: Prepared?, on actor: isolated any Actor) throws -> Taken {
     try Task.checkCancellation()
     // The thread remembers the actor meanwhile, so that factories of that actor may run.
     let thread = Resolution.current.object
     let outer = exchange(&thread.actor, with: actor)
     defer { thread.actor = outer }
-    return try take(demand, prepared)
+    return try takeForTask(demand, prepared)
   }
 
   /// Calls the function.

@@ -13,7 +13,7 @@ extension Provider {
       case .found(let instance): return OwnedInstance(instance, reach)
       case .gone, .make: return nil
       case .wait(let creation, let number):
-        if let made = try await creation.outcome(number).get() { return made }
+        if let made = try await creation.waitForOutcome(number).get() { return made }
       }
     }
   }

@@ -88,7 +88,7 @@ package class Provider: Entry, @unchecked Sendable {
     var lastFailure: FactoryFailure?
     @safe @exclusivity(unchecked) var caches: InstanceCaches?
     @safe @exclusivity(unchecked) var aliases: [Alias] = []
-    @safe @exclusivity(unchecked) var closer: ClosingPart?
+    @safe @exclusivity(unchecked) var closer: ProviderCloser?
     var completion: Completion?
     var metadata: (any Sendable)?
     /// The ids of the providers with whose help instances were made (`noteHelp`).
@@ -323,7 +323,7 @@ package class Provider: Entry, @unchecked Sendable {
     // An alias's instance was made when its target's was.
     if maker !== self, let made = maker.shown { entry.comesFromLook = made.comesFromLook }
     shown = entry
-    guard let node, node.treeLocked.bindings.heldCount == 0 || node.heldBinding(key) == nil else { return }
+    guard let node, node.treeLocked.bindings.entryCount == 0 || node.bindingInTable(key) == nil else { return }
     node.setEntry(entry, forKey: keyID, notifying: .keptOnly)
   }
 

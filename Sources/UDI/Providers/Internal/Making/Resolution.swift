@@ -53,7 +53,7 @@ final class Resolution: ThreadState {
   @exclusivity(unchecked) var graph: Graph?
 
   /// The completions that will be called at the end of the outermost link.
-  @exclusivity(unchecked) private var completions: [Completion] = []
+  @exclusivity(unchecked) private var completions: [PendingCompletion] = []
   /// How many of the frames belong to completions rather than to factories. These are the outermost ones.
   @exclusivity(unchecked) private(set) var completionFrames = 0
   /// Whether `endOutermost` might have something to do.
@@ -90,7 +90,7 @@ final class Resolution: ThreadState {
   /// - `needs`: the attachment of an instance that was attached, and that requires something.
   /// - `isOfLook`: whether the instance was made as part of a look.
   /// - `graph`: the graph in which the instance was made.
-  typealias Completion = (
+  typealias PendingCompletion = (
     provider: Provider, keeper: Provider?, completes: Bool, instance: Instance, context: UDIContext,
     arguments: KeptArguments?, needs: UDIAttachment?, isOfLook: Bool, graph: Graph
   )
@@ -214,7 +214,7 @@ final class Resolution: ThreadState {
     // Everything is moved out of the resolution before anything is released, because a `deinit` may link, which begins
     // a new outermost link.
     let ended = unsafe graph
-    var called: [Completion] = []
+    var called: [PendingCompletion] = []
     if unsafe !completions.isEmpty { complete(&called) }
     unsafe hasRemains = false
     unsafe graph = nil
@@ -228,7 +228,7 @@ final class Resolution: ThreadState {
   /// completions is therefore detected in the same way as an endless chain of factories.
   ///
   /// - Parameter called: The completions that were called are added to these, for the caller to release.
-  private func complete(_ called: inout [Completion]) {
+  private func complete(_ called: inout [PendingCompletion]) {
     let batch = unsafe exchange(&completions, with: [])
     called += batch
     for completion in batch {

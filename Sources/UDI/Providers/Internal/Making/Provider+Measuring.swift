@@ -2,7 +2,7 @@
 extension Provider {
   /// Whether runs of factories are recorded or observed.
   @inline(__always)
-  static var areRunsWatched: Bool { isRecording || UDIObserver.mayExist }
+  static var areRunsMeasured: Bool { isRecording || UDIObserver.mayExist }
 
   /// Begins to watch a run, just before the factory is called: measures it and, if recording is on, has the factory's
   /// lookups recorded.
@@ -13,7 +13,7 @@ extension Provider {
   /// - Returns: Ends the measurement, and tells the observer of the instance. Call it as soon as there is one.
   // Not inlined: the caller would prepare memory for an instant at each run.
   @inline(never)
-  final func watchRun(in context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) -> () -> Void {
+  final func measureRun(in context: UDIContext, askedBy askers: @autoclosure () -> [KeyIdentity]) -> () -> Void {
     let (start, askers) = (ContinuousClock.now, UDIObserver.mayExist ? askers() : [])
     if isRecording { context.recordLookups() }
     return { [self] in

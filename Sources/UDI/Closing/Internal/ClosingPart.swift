@@ -1,6 +1,6 @@
 /// The end of one context, as a part of a run of `close()` (`ClosingRun`). Those who wait for the end of a context wait
 /// for its own part, which comes before those of the contexts above: a closer of a root may wait for requests below.
-final class Closing: Activity, @unchecked Sendable {
+final class ClosingPart: Activity, @unchecked Sendable {
   // Unchecked: the tree lock guards all mutable properties.
 
   let run: ClosingRun
@@ -28,7 +28,7 @@ final class Closing: Activity, @unchecked Sendable {
   @safe @exclusivity(unchecked) private var timers: [Task<Void, Never>] = []
 
   /// Makes the next part of a run that is being set up, and enters it at the context.
-  init(_ run: ClosingRun, _ context: UDIContext, _ node: Node, below outer: Closing?) {
+  init(_ run: ClosingRun, _ context: UDIContext, _ node: Node, below outer: ClosingPart?) {
     (self.run, self.context, index, self.outer) = (run, context, run.parts.count, outer?.index)
     super.init()
     outer?.inner.append(index)
@@ -52,11 +52,11 @@ final class Closing: Activity, @unchecked Sendable {
   ///   asynchronous factory that the task is part of.
   static func join(
     _ context: UDIContext, _ ending: UDIEnding, _ limit: Limit?, on actor: (any Actor)?
-  ) -> (Closing, UInt64, isNew: Bool)? {
+  ) -> (ClosingPart, UInt64, isNew: Bool)? {
     let call = AsyncCall.current
     let isClose = if case .closed = ending { true } else { false }
     var begun: ClosingRun?
-    let (part, number) = context.change { node, garbage -> (Closing?, UInt64?) in
+    let (part, number) = context.change { node, garbage -> (ClosingPart?, UInt64?) in
       if !node.treeLocked.state.isEnding { begun = ClosingRun(context, node, ending, &garbage) }
       guard let part = node.treeLocked.extras?.closing.part else { return (nil, nil) }
       let number = try? part.enter(.task(call, through: []))
@@ -90,7 +90,7 @@ final class Closing: Activity, @unchecked Sendable {
   }
 
   /// Lets a later run wait for this one, and take its failures. Call this under the tree lock.
-  func enter(_ later: Closing) {
+  func enter(_ later: ClosingPart) {
     takers += 1
     later.underWay.append((self, add(.activity(later))))
   }
