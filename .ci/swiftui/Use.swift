@@ -18,6 +18,24 @@ struct ShopView: View {
   var body: some View { CartView().contextScope("Shop") { $0.provide(Cart()) } }
 }
 
+/// The code in the article "SwiftUI".
+enum Complete {
+  @Observable final class Cart {
+    var items = ["Tea"]
+  }
+
+  struct CartView: View {
+    @ViewLinked var cart: Cart?
+    var body: some View { Text("\(cart?.items.count ?? 0) items") }
+  }
+
+  struct ShopView: View {
+    var body: some View {
+      CartView().contextScope("Shop") { context in context.provide(Cart()) }
+    }
+  }
+}
+
 /// The code in the article "Declaring dependencies".
 enum Article {
   struct CartView: View {
@@ -31,10 +49,5 @@ enum Article {
 
   @MainActor static func show() -> some View {
     ShopView().contextScope("Shop") { context in context.provide(Cart()) }
-  }
-
-  /// The code in the article "Recipes: plug-ins and more".
-  @MainActor static func preview() -> some View {
-    CartView().contextScope("Preview") { context in context.provide(Cart()) }
   }
 }

@@ -126,6 +126,53 @@ enum ServerRecipes {
     try await root.close()
   }
 
+  actor Tenants {
+    private let root: UDIContext
+    private var tenants: [String: Task<UDIContext, any Error>] = [:]
+    init(root: UDIContext) { self.root = root }
+
+    func tenant(_ name: String) async throws -> UDIContext {
+      let task =
+        tenants[name]
+        ?? Task { [root] in
+          try await root.makeScope(tag: name, kind: "tenant") { tenant in
+            tenant.provide(Tenant(name: name))
+            try await tenant.warmUp()
+          }
+        }
+      tenants[name] = task
+      do { return try await task.value } catch {
+        if tenants[name] == task { tenants[name] = nil }  // The next request tries again.
+        throw error
+      }
+    }
+
+    func close(_ name: String) async throws { try await tenants.removeValue(forKey: name)?.value.close() }
+  }
+
+  @Test(.timeLimit(.minutes(10))) static func tenantsAtTheirFirstRequest() async throws {
+    let root = UDIContext(tag: "Server")
+    let calls = Atomic(0)
+    root.register(Pool.self, lifetime: .scope("tenant")) { context in
+      if calls.add(1, ordering: .relaxed).newValue == 1 { throw Broken() }
+      return try await Pool.open(context.require(Tenant.self).name)
+    }
+    let tenants = Tenants(root: root)
+    await #expect(throws: UDIWarmUpError.self) { try await tenants.tenant("north") }
+    #expect(root.children.isEmpty)
+    async let one = tenants.tenant("north")
+    async let other = tenants.tenant("north")
+    let (first, second) = (try await one, try await other)
+    #expect(first == second && first.link(Pool.self)?.name == "north" && root.children == [first])
+    let south = try await tenants.tenant("south")
+    #expect(south.link(Pool.self)?.name == "south")
+    try await tenants.close("north")
+    #expect(root.children == [south])
+    let again = try await tenants.tenant("north")
+    #expect(again != first && again.link(Pool.self) != nil && calls.load(ordering: .relaxed) == 4)
+    try await root.close()
+  }
+
   // MARK: - Work on a schedule
 
   nonisolated final class Sweeper: UDIFinalObject, Sendable {
@@ -221,6 +268,28 @@ enum ServerRecipes {
       }
 
       nonisolated struct Notifier: Sendable { let database: any Database }
+
+      nonisolated final class Ledger: Sendable { init(tenant: Tenant) {} }
+      nonisolated final class Entry: Sendable { init(ledger: Ledger, log: RequestLog) {} }
+
+      @Test func checkOfKinds() throws {
+        root.register(lifetime: .scope("tenant"), using: Ledger.init(tenant:))
+        root.register(lifetime: .scope("request"), using: RequestLog.init(user:))
+        root.register(lifetime: .scope("transaction"), using: Entry.init(ledger:log:))
+        #expect(root.unmetNeeds().failures.count == 2)
+        func check() throws -> UDIUnmetNeeds {
+          let tenant = try root.makeScope(tag: "sample", kind: "tenant")
+          defer { tenant.removeFromParent() }
+          tenant.provide(Tenant(name: "sample"))
+          let request = try tenant.makeScope(tag: "request")
+          request.provide(User(name: "sample"))
+          try request.makeScope(tag: "transaction")
+          let unmet = root.unmetNeeds()
+          return unmet
+        }
+        let unmet = try check()
+        #expect(unmet.failures.isEmpty && unmet.unchecked.isEmpty && root.children.isEmpty)
+      }
     #endif
   }
 

@@ -1,6 +1,9 @@
+import Dispatch
+import Foundation
 import Synchronization
 import Testing
 import UDI
+import UDITesting
 
 // The code in "From start to end": `.ci/articles` compares it with the article.
 
@@ -78,5 +81,73 @@ struct StartAndEndArticle {
     root.reset()
     let late = try await root.obtain(Report.self)
     #expect(try await early.value !== late && root.link(Report.self) === late)
+  }
+}
+
+/// A command-line tool.
+struct CommandLineTool {
+  nonisolated protocol Store: Sendable {
+    func add(_ note: String) async throws
+    func save() async throws
+  }
+  nonisolated struct MemoryStore: Store {
+    func add(_ note: String) {}
+    func save() {}
+  }
+  actor FileStore: Store {
+    static let saved = Mutex<[String]>([])
+    private var notes: [String] = []
+    static func open() async throws -> FileStore { FileStore() }
+    func add(_ note: String) async throws {
+      // A signal that comes before the source is registered is lost.
+      while note == "hang" {
+        kill(getpid(), SIGINT)
+        try await Task.sleep(for: .milliseconds(1))
+      }
+      notes.append(note)
+    }
+    func save() {
+      let notes = if case .cancelled = UDIEnding.current { ["cancelled"] } else { notes }
+      Self.saved.withLock { $0 += notes }
+    }
+  }
+
+  nonisolated static func notes(_ arguments: [String]) async throws {
+    signal(SIGINT, SIG_IGN)
+    let program = Task {
+      try await AppContext.withScope(tag: "notes") { scope in
+        if arguments.contains("--dry-run") {
+          scope.provide(MemoryStore(), as: (any Store).self)
+        } else {
+          scope.register((any Store).self) { try await FileStore.open() }.onClose { try await $0.save() }
+        }
+        try await scope.obtain((any Store).self).add(arguments.last ?? "")
+      }
+    }
+    let source = DispatchSource.makeSignalSource(signal: SIGINT)
+    source.setEventHandler { program.cancel() }
+    source.activate()
+    defer { source.cancel() }
+    try await program.value
+  }
+
+  @Test func itClosesWhatItHasOpened() async {
+    await #expect(processExitsWith: .success) {
+      try await CommandLineTool.notes(["--dry-run", "Tea"])
+      precondition(FileStore.saved.withLock { $0 }.isEmpty)
+      try await CommandLineTool.notes(["Milk"])
+      precondition(FileStore.saved.withLock { $0 } == ["Milk"] && AppContext.children.isEmpty)
+    }
+  }
+
+  @Test func aSignalCancelsIt() async {
+    await #expect(processExitsWith: .success) {
+      alarm(60)  // A process that waits for ever is ended.
+      do {
+        try await CommandLineTool.notes(["hang"])
+        preconditionFailure("It goes on")
+      } catch { precondition(error is CancellationError, "\(error)") }
+      precondition(FileStore.saved.withLock { $0 } == ["cancelled"] && AppContext.children.isEmpty)
+    }
   }
 }
