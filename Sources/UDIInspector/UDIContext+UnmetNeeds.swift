@@ -28,8 +28,8 @@ extension UDIContext {
   /// there is no such scope, it is looked up from a new one, in which nothing is registered, and which counts as one of
   /// each kind. If such an instance needs something that only a scope has, such as a request, make a scope with a
   /// sample of it. A dependency that is registered as `UDILifetime.unique` or `UDILifetime.graph` is looked up from its
-  /// context. If it does not find the dependencies that it needs there, it is looked up from the scopes. It is enough if
-  /// it finds them from one of these.
+  /// context. If it does not find the dependencies that it needs there, it is looked up from the scopes. It is enough
+  /// if it finds them from one of these.
   ///
   /// - Returns: The needs that are not met, with paths. If this context is a scope, registrations for scopes further up
   ///   are checked, too.

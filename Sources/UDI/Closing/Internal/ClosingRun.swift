@@ -5,9 +5,9 @@
 ///    if the caller of `close()` is cancelled.
 /// 2. All asynchronous creations are cancelled. (So are the operations of `whileAvailable`, whose watching ended with
 ///    step 1.)
-/// 3. For one context after the other, those below before those above (`ClosingPart`), the run waits for earlier runs that
-///    end contexts directly below, for creations, and for operations. For one instance after the other, it then cancels
-///    and awaits the operation, and calls the closer, with no lock held.
+/// 3. For one context after the other, those below before those above (`ClosingPart`), the run waits for earlier runs
+///    that end contexts directly below, for creations, and for operations. For one instance after the other, it then
+///    cancels and awaits the operation, and calls the closer, with no lock held.
 /// 4. It ends the contexts, and wakes everything that waits. A context below for which something waits ends earlier: as
 ///    soon as its turn is over.
 ///
@@ -15,8 +15,8 @@
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class ClosingRun: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone. Accesses cannot
-  // overlap, so they are not checked for that: the checks would take a tenth of "request-close" in
+  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone. Accesses
+  // cannot overlap, so they are not checked for that: the checks would take a tenth of "request-close" in
   // `Benchmarks/instructions`.
 
   /// The parts of the run, breadth-first. The run takes them in reverse order: those below before those above.
@@ -45,7 +45,8 @@ final class ClosingRun: @unchecked Sendable {
 
   // MARK: - Whose turn it is to be closed
 
-  /// The providers of the current part that may have something to close, the next one last; nil before the first closer.
+  /// The providers of the current part that may have something to close, the next one last; nil before the first
+  /// closer.
   @safe @exclusivity(unchecked) private var order: [Provider]?
   /// The caches of the provider whose turn it is, by the addresses of the instances that they keep.
   @safe @exclusivity(unchecked) private var keepers = ObjectTable<InstanceCache>()
@@ -311,7 +312,8 @@ final class ClosingRun: @unchecked Sendable {
       operation.cancel(closing: path)
       if let error = await error(of: operation, part) { Tree.change { _ in errors.append(error) } }
     }
-    // A closer that never ends keeps its call and the run alive, but no context. A call without an asker throws nothing.
+    // A closer that never ends keeps its call and the run alive, but no context. A call without an asker throws
+    // nothing.
     guard let close, let call = try? AsyncCall(provider, beginning: part) else { return finish(part) }
     let timer = beginWaiting(part) {
       (part.hasCalledCloser, self.call) = (true, call)

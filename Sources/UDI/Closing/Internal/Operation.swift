@@ -11,8 +11,9 @@ final class Operation: Activity, @unchecked Sendable {
   private let mayEnd: Bool
   /// The code that `start` runs; nil once it has begun, and for an operation that `untilClosed` waits for.
   private var body: (nonisolated(nonsending) @Sendable () async throws -> Void)?
-  /// The number, among this operation's waiters, of the `ClosingPart` that ends its context. The `ClosingPart` enters as soon
-  /// as the run of `close()` begins, because the operation may close its own context, and must not wait for that.
+  /// The number, among this operation's waiters, of the `ClosingPart` that ends its context. The `ClosingPart` enters
+  /// as soon as the run of `close()` begins, because the operation may close its own context, and must not wait for
+  /// that.
   private(set) var closingNumber: UInt64?
   /// Whether the operation is to end because its context is being closed.
   override var isEndedByClosing: Bool { closedPath != nil || closingNumber != nil }

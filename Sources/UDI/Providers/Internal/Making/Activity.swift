@@ -1,8 +1,8 @@
 import Dispatch
 
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
-/// user (`Operation`), or the end of a context (`ClosingPart`). Code that waits for changes of something that lasts, such
-/// as a watcher, uses an activity, too.
+/// user (`Operation`), or the end of a context (`ClosingPart`). Code that waits for changes of something that lasts,
+/// such as a watcher, uses an activity, too.
 ///
 /// The user's code that an activity runs, such as a factory or a closer, may itself wait for other activities. All
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
