@@ -51,6 +51,33 @@ import Testing
     #expect(context.link(String.self, named: "c") == nil)
   }
 
+  /// A closer that was left behind is no part of the closing any more, so it may wait for the end of its context. It
+  /// still sees how that ends.
+  @Test func aCloserThatWasLeftBehindMayWaitForTheEnd() async throws {
+    let (context, journal, clock, left, last) = (context, journal, clock, Latch(), Latch())
+    context.provide("a").onClose { name in
+      journal.add(name)
+      await last.wait()
+      journal.add("a ends")
+    }
+    context.provide(1).onClose { _ in
+      journal.add("b")
+      await left.wait()
+      if case .closed = UDIEnding.current { try? await context.close() }
+      journal.add("b ends")
+    }
+    let closing = close()
+    await until { journal.all == ["b"] && clock.sleeperCount == 1 }
+    clock.advance(by: .seconds(10))
+    await until { journal.all == ["b", "a"] }
+    left.arrive()
+    for _ in 0..<1000 { await Task.yield() }
+    last.arrive()
+    #expect(await closing.value?.failures.count == 1)
+    await until { journal.all.count == 4 }
+    #expect(journal.all == ["b", "a", "a ends", "b ends"])
+  }
+
   /// A closer begins on the thread of who closes. If it blocks that, a limit that comes later still leaves it behind.
   @Test func aCloserThatBlocksItsThreadIsLeftBehind() async throws {
     let (context, journal, clock, go) = (context, journal, clock, DispatchSemaphore(value: 0))

@@ -39,6 +39,20 @@ private struct Loosely {
     #expect(journal.all == ["second"])
   }
 
+  /// The closure gets the instance as the type of the alias, or is not called, which is an error.
+  @Test func aliases() async throws {
+    let (context, journal) = (UDIContext(tag: "context"), Journal())
+    context.register(Made.self) { Made("converts") }.implements((any Alpha).self)
+    context.register(Plain.self) { Plain("does not convert") }.implements((any Beta).self)
+    let (alpha, beta) = (context.registrations(of: (any Alpha).self), context.registrations(of: (any Beta).self))
+    try #require(alpha.first).onClose { journal.add(($0 as? Made)?.label ?? "") }
+    try #require(beta.first).onClose { _ in journal.add("called") }
+    _ = (context.link(Made.self), context.link(Plain.self))
+    let error = await #expect(throws: UDICloseError.self) { try await context.close() }
+    #expect(journal.all == ["converts"] && error?.failures.map(\.typeName) == ["UDITests.Plain"])
+    #expect((error?.failures.first?.error as? UDILinkError)?.cause == .notConvertible(from: "UDITests.Plain"))
+  }
+
   private enum Caller { @TaskLocal static var name = "nobody" }
 
   @Test func itHasTheTaskLocalValuesOfWhoCloses() async throws {
