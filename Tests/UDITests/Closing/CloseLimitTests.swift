@@ -78,6 +78,31 @@ import Testing
     #expect(journal.all == ["b", "a", "a ends", "b ends"])
   }
 
+  /// The same goes for a task that a closer has started, when the closer has ended.
+  @Test func aTaskThatOutlivesItsCloserMayWaitForTheEnd() async throws {
+    let (context, journal, left, last) = (context, journal, Latch(), Latch())
+    context.provide("a").onClose { name in
+      journal.add(name)
+      await last.wait()
+      journal.add("a ends")
+    }
+    context.provide(1).onClose { _ in
+      Task {
+        await left.wait()
+        try? await context.close()
+        journal.add("the task ends")
+      }
+    }
+    let closing = Task { try await context.close() }
+    await until { journal.all == ["a"] }
+    left.arrive()
+    for _ in 0..<1000 { await Task.yield() }
+    last.arrive()
+    try await closing.value
+    await until { journal.all.count == 3 }
+    #expect(journal.all == ["a", "a ends", "the task ends"])
+  }
+
   /// A closer begins on the thread of who closes. If it blocks that, a limit that comes later still leaves it behind.
   @Test func aCloserThatBlocksItsThreadIsLeftBehind() async throws {
     let (context, journal, clock, go) = (context, journal, clock, DispatchSemaphore(value: 0))
