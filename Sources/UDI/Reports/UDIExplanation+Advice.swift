@@ -100,10 +100,14 @@ extension UDIExplanation {
     case .notConvertible:
       "Instead of `implements`, register a factory that asks for the instance: the compiler checks what it returns."
     case .contextClosed:
-      "Link it before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
-    case .noScope where isInFactory:
-      "What is made of a scope's things must not outlive it: register it as `.scope`, too, or as `.unique` or `.graph`."
-    case .noScope: "Link it from inside a scope. `makeScope` and `withScope` make one; its kind is its tag, or `kind`."
+      "Look it up before `close()` is called, or before a `withScope` ends. Or register it above, where it stays."
+    case .noScope(let kind, _) where isInFactory:
+      "What needs it must not outlive the scope: register that as `.scope\(kind.map { "(\"\($0)\")" } ?? "")`, too."
+    case .noScope:
+      """
+      Look it up inside a scope: `makeScope` and `withScope` make one, whose kind is its tag or `kind`. Outside, only \
+      what is bound there is found: `multiBind(_:as:in:)`.
+      """
     case .scopeIsAbove: "Register it as `.context`; or register it in the scope, or above the scope."
     case .contextGone: "Keep a context for as long as you use the objects that it owns: they do not keep it alive."
     }
