@@ -99,16 +99,16 @@ private final class NeedsCheck {
     // What serves another type, too, is found under both.
     for found in context.providers {
       let provider = found.maker
-      if provider.sharing != .scope, isMet(provider, at: (context, false)) { continue }
-      let isOwner = provider.sharing == .scope
+      let (isOwner, isForEachLookup) = (provider.sharing == .scope, [.unique, .graph].contains(provider.sharing))
+      if !isOwner, !isForEachLookup { check(provider, at: (context, false)) }
+      if !isOwner, !isForEachLookup || isMet(provider, at: (context, false)) { continue }
       // A scope may hide it, so that nobody finds it from there.
       let scopes = scopes(of: context, owning: isOwner ? provider : nil).filter {
         $0.context.nearest(found.key) === found
       }
       // What is made for each lookup may be meant for some scopes only.
-      let isForEachLookup = provider.sharing == .unique || provider.sharing == .graph
       if isForEachLookup, scopes.contains(where: { isMet(provider, at: $0) }) { continue }
-      for place in isOwner || isForEachLookup ? scopes : [(context, false)] { check(provider, at: place) }
+      for place in scopes { check(provider, at: place) }
     }
   }
 

@@ -170,15 +170,15 @@ struct Composed: Clock {
 
 nonisolated func withoutParameters(_ context: UDIContext) {
   context.register((any Clock).self, using: Plain.init)  // refused: write `{ Thing() }`
-  context.register(named: "x", lifetime: .context, using: Plain.init)  // refused: with none, write `{ Thing() }`
-  context.register(using: { Plain() }).onClose { _ in }  // refused: with none, write `{ Thing() }`
+  context.register(named: "x", lifetime: .context, using: Plain.init)  // refused: with none, write
+  context.register(using: { Plain() }).onClose { _ in }  // refused: with none, write
   context.register((any Clock).self, using: Composed.init)
   context.register((any Clock).self) { Plain() }
 }
 
 @MainActor func withoutParametersOnMainActor(_ context: UDIContext) {
-  context.register(using: Counter.init)  // refused: with none, write `{ Thing() }`
-  context.register((any Local).self, using: { () async throws in Counter() })  // refused: with none, write `{ Thing() }`
+  context.register(using: Counter.init)  // refused: with none, write
+  context.register((any Local).self, using: { () async throws in Counter() })  // refused: with none, write
 }
 
 // MARK: Twelve mistakes with `register`, `using:`, `onClose` and `provide`

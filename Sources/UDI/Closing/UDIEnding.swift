@@ -49,7 +49,7 @@ public enum UDIUntimelyEnd: Error, Sendable, CustomStringConvertible {
     switch self {
     case .tooEarly: "it has ended before its context was closed; if it may, pass `mayEnd: true` to `running`"
     case .notInTime: "it did not end in time, and is no longer waited for"
-    case .scopeClosed: "other code closed its scope before it returned, so `onClose` closures ran without its result"
+    case .scopeClosed: "its scope was closed before it returned, so the `onClose` closures ran without its result"
     }
   }
 }

@@ -51,9 +51,27 @@ import Testing
     #expect(context.link(String.self, named: "c") == nil)
   }
 
+  /// Closes the context again, itself or in a factory that is a part of the same call.
+  private func closeContext(_ isNested: Bool, after latch: Latch, _ begun: Latch = Latch()) async {
+    let other = UDIContext(tag: "other")
+    other.register(Plain.self, lifetime: .unique) { [context] _ async in
+      begun.arrive()
+      await latch.wait()
+      try? await context.close()
+      return Plain("")
+    }
+    if isNested {
+      _ = try? await other.obtain(Plain.self)
+    } else {
+      begun.arrive()
+      await latch.wait()
+      try? await context.close()
+    }
+  }
+
   /// A closer that was left behind is no part of the closing any more, so it may wait for the end of its context. It
   /// still sees how that ends.
-  @Test func aCloserThatWasLeftBehindMayWaitForTheEnd() async throws {
+  @Test(arguments: [false, true]) func aCloserThatWasLeftBehindMayWaitForTheEnd(_ isNested: Bool) async throws {
     let (context, journal, clock, left, last) = (context, journal, clock, Latch(), Latch())
     context.provide("a").onClose { name in
       journal.add(name)
@@ -62,9 +80,8 @@ import Testing
     }
     context.provide(1).onClose { _ in
       journal.add("b")
-      await left.wait()
-      if case .closed = UDIEnding.current { try? await context.close() }
-      journal.add("b ends")
+      await closeContext(isNested, after: left)
+      if case .closed = UDIEnding.current { journal.add("b ends") }
     }
     let closing = close()
     await until { journal.all == ["b"] && clock.sleeperCount == 1 }
@@ -79,8 +96,8 @@ import Testing
   }
 
   /// The same goes for a task that a closer has started, when the closer has ended.
-  @Test func aTaskThatOutlivesItsCloserMayWaitForTheEnd() async throws {
-    let (context, journal, left, last) = (context, journal, Latch(), Latch())
+  @Test(arguments: [false, true]) func aTaskThatOutlivesItsCloserMayWaitForTheEnd(_ isNested: Bool) async throws {
+    let (context, journal, left, last, begun) = (context, journal, Latch(), Latch(), Latch())
     context.provide("a").onClose { name in
       journal.add(name)
       await last.wait()
@@ -88,10 +105,10 @@ import Testing
     }
     context.provide(1).onClose { _ in
       Task {
-        await left.wait()
-        try? await context.close()
+        await closeContext(isNested, after: left, begun)
         journal.add("the task ends")
       }
+      await begun.wait()
     }
     let closing = Task { try await context.close() }
     await until { journal.all == ["a"] }

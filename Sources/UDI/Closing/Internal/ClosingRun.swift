@@ -15,7 +15,8 @@
 ///
 /// `UDIContext.closeAtOnce` is a shorter way for scopes without children and without anything to close or to wait for.
 final class ClosingRun: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties. `turnBegan` is read by the run's task alone. Accesses
+  // Unchecked: the tree lock guards all mutable properties. The run's task also reads `parts` without it, which only
+  // that task changes, and uses `turnBegan` and `underWayAtStart` alone. Accesses
   // cannot overlap, so they are not checked for that: the checks would take a tenth of "request-close" in
   // `Benchmarks/instructions`.
 
@@ -27,7 +28,7 @@ final class ClosingRun: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var failures: [(part: Int, failure: UDIFailure, isTold: Bool)] = []
   /// How the contexts end, as the closers see it.
   let ending: UDIEnding
-  /// The activities that step 2 cancels. Used by the run's task alone.
+  /// The activities that step 2 cancels.
   private var underWayAtStart: [Activity] = []
   /// Whether a limit is over.
   var isLate = false
@@ -144,8 +145,10 @@ final class ClosingRun: @unchecked Sendable {
   /// compiled once, and not with everything that can come before it.
   nonisolated(nonsending) func start() async {
     // Everything is cancelled before anything is awaited, because one factory might wait for another.
-    let (path, underWay) = underWayAtStart.isEmpty ? ([], []) : (path, exchange(&underWayAtStart, with: []))
-    for activity in underWay { activity.cancel(closing: path) }
+    if !underWayAtStart.isEmpty {
+      let path = path
+      for activity in exchange(&underWayAtStart, with: []) { activity.cancel(closing: path) }
+    }
     await takeParts()
   }
 
@@ -264,11 +267,12 @@ final class ClosingRun: @unchecked Sendable {
       activity.raisePriority()
       let hasEnded = await wait(part, for: activity, number)
       if let other = activity as? ClosingPart {
-        let (failures, rest) = Tree.change { _ in
+        let (failures, isTold, rest) = Tree.change { _ in
           part.hasCalledCloser = part.hasCalledCloser || other.hasCalledCloser
-          return (other.takeFailures(), limit(of: part))
+          let failures = other.takeFailures()
+          return (failures, failures != nil && other.takers > 1, limit(of: part))
         }
-        for failure in failures ?? [other.late] { note(failure, part, isTold: other.takers > 1) }
+        for failure in failures ?? [other.late] { note(failure, part, isTold: isTold) }
         if failures == nil, let rest { other.leaveBehind(rest) }
       } else if !hasEnded, let key = activity.key {
         note(UDIFailure(key, path: part.path, error: UDIUntimelyEnd.notInTime), part)
@@ -281,9 +285,9 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// Reports the failures that nobody gets as an error, if a condition holds, which is checked under the tree lock.
-  private func reportUntold(if isWanted: () -> Bool = { true }) {
+  private func reportUntold(if condition: () -> Bool = { true }) {
     let untold = Tree.change { _ in
-      guard isWanted(), !failures.isEmpty else { return failures.prefix(0) }
+      guard condition(), !failures.isEmpty else { return failures.prefix(0) }
       defer { for index in failures.indices { failures[index].isTold = true } }
       return failures[...]
     }

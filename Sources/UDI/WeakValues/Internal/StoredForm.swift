@@ -113,5 +113,3 @@ extension StoredForm {
     }
   }
 }
-
-// MARK: - A weak reference and a form

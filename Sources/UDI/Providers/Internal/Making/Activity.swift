@@ -26,8 +26,7 @@ class Activity: @unchecked Sendable {
       let all: [Activity] =
         switch self {
         case .thread(let thread): thread.read { $0.creations }
-        // A call that has ended is part of no activity any more.
-        case .task(let call, _): call?.isLeft == false ? call?.activity.map { [$0] } ?? [] : []
+        case .task(let call, _): call?.blockedActivity.map { [$0] } ?? []
         case .activity(let activity): [activity]
         }
       return all.filter { !$0.hasEnded }
@@ -79,7 +78,7 @@ class Activity: @unchecked Sendable {
   /// The extras of the context that `delayClosing` was called for.
   private final var delayed: NodeExtras?
 
-  /// The key of the instance that the activity makes, runs or closes; nil if there is none.
+  /// The key of the instance that the activity makes or runs; nil if there is none.
   var key: KeyIdentity? { nil }
 
   /// Whether the activity is an operation that its context's closing has ended.

@@ -15,8 +15,11 @@ final class AsyncCall: @unchecked Sendable {
   /// The provider whose factory or closer is called; nil for an operation of `whileAvailable`. Nil after the call has
   /// ended, like the next two properties.
   private(set) var provider: Provider?
-  /// The creation, or the operation, that the call is part of; nil if it is part of none.
+  /// The creation, the operation or, for a closer, the end of the context that the call is part of; nil if it is part
+  /// of none.
   private(set) var activity: Activity?
+  /// Whether the call is part of the activity of its asker.
+  private let isPartOfAsker: Bool
   private var arguments: ArgumentKey?
   /// Whether this is the call of a closer that the closing no longer waits for.
   var isLeft = false
@@ -50,8 +53,8 @@ final class AsyncCall: @unchecked Sendable {
   ///   - context: The context that the factory is given; nil for a closer or an operation, which is given none.
   ///   - arguments: The factory's arguments; nil if it takes none, or if they cannot be compared.
   ///   - graph: The graph that the instance is made in; nil for a closer.
-  ///   - activity: The creation or the operation that begins with this call; nil if the call is part of the asker's
-  ///     activity.
+  ///   - activity: The creation or the operation that begins with this call or, for a closer, the end of its context;
+  ///     nil if the call is part of the asker's activity.
   ///   - asker: The call whose factory or closer asked for the instance, if there is one.
   /// - Throws: `ProviderFailure.cycle` if the instance is not shared and one of the askers calls the same factory with
   ///   the same arguments for the same context; the cause `tooDeep` if the chain of askers is too long.
@@ -62,7 +65,7 @@ final class AsyncCall: @unchecked Sendable {
   ) throws {
     // A task can outlive the factory or closer that started it. In that case, it no longer asks on behalf of that call.
     let asker = asker?.isUnderWay == true ? asker : nil
-    (self.asker, self.graph) = (asker, graph)
+    (self.asker, self.graph, isPartOfAsker) = (asker, graph, activity == nil)
     depth = (asker?.depth ?? 0) + 1
     nodeAddress = context?.withNode { unsafe UInt(bitPattern: $0.address) } ?? 0
     Self.exist.store(true, ordering: .relaxed)
@@ -109,6 +112,15 @@ final class AsyncCall: @unchecked Sendable {
   /// The innermost creation that the call is part of, apart from those whose instances only a graph keeps. Call this
   /// under the tree lock.
   var creation: Creation? { chain.lazy.compactMap { $0.activity as? Creation }.first { $0.cache?.isOfGraph != true } }
+
+  /// The activity that cannot go on while the call waits; nil if there is none, because the call, or the one that it is
+  /// part of, has ended or has been left behind. Call this under the tree lock.
+  var blockedActivity: Activity? {
+    for call in chain where call.activity == nil || call.isLeft || !call.isPartOfAsker {
+      return call.isLeft ? nil : call.activity
+    }
+    return nil
+  }
 
   /// Whether the call has not ended.
   var isUnderWay: Bool { !hasEnded.load(ordering: .relaxed) }

@@ -59,7 +59,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   ) async throws -> Instance {
     try Task.checkCancellation()
     let (context, arguments) = (demand.context, demand.arguments)
-    let watched = Self.areRunsMeasured ? measureRun(in: context, askedBy: call.keysOfAskers) : nil
+    let measured = Self.areRunsMeasured ? measureRun(in: context, askedBy: call.keysOfAskers) : nil
     var (made, thrown): (Instance?, (any Error)?)
     call.noteFactoryBegin()
     do { made = try await function.value(context, arguments, parameters) } catch { thrown = error }
@@ -70,7 +70,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
       if reach == .mainActor, let lost = made.take() { releaseOnMainActor(consume lost) }
       throw fail(error ?? ProviderFailure.returnedNil, with: arguments?.arguments, for: context, in: demand.warmUp)
     }
-    watched?()
+    measured?()
     return made
   }
 

@@ -128,7 +128,7 @@ final class Factory: Provider, @unchecked Sendable {
     do {
       // Step 3. While runs are recorded or observed, the run is measured. `dropLast` leaves out this provider, which is
       // the innermost.
-      let watched =
+      let measured =
         Self.areRunsMeasured ? measureRun(in: context, askedBy: thread.read { $0.keys(from: 0).dropLast() }) : nil
       guard (arguments != nil) == (wanted != nil) else {
         throw ProviderFailure.arguments(wanted: argumentTypes, given: arguments?.types ?? [])
@@ -137,7 +137,7 @@ final class Factory: Provider, @unchecked Sendable {
       guard let instance = try call(context, arguments) else { throw ProviderFailure.returnedNil }
       if thread.read({ unsafe $0.missesOnlyHere }) != misses, let missed = thread.object.takeMiss() { throw missed }
       creation?.noteEndOfFactory()
-      watched?()
+      measured?()
       // Step 4.
       let needs =
         instance.isBox || !UDIAttachment.exists(for: instance.object)

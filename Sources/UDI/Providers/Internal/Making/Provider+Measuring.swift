@@ -4,7 +4,7 @@ extension Provider {
   @inline(__always)
   static var areRunsMeasured: Bool { isRecording || UDIObserver.mayExist }
 
-  /// Begins to watch a run, just before the factory is called: measures it and, if recording is on, has the factory's
+  /// Begins to measure a run, just before the factory is called, and, if recording is on, has the factory's
   /// lookups recorded.
   ///
   /// - Parameters:
