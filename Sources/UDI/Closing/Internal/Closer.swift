@@ -1,7 +1,8 @@
 /// The part of a provider that closing its context needs: the closures that `onClose` and `running` were given, and the
 /// instances that have yet to be closed.
 package final class Closer: @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties.
+  // Unchecked: the tree lock guards all mutable properties. Accesses under it cannot overlap, so those that closing
+  // makes are not checked for that: see `ClosingRun`.
 
   /// A closure of the user, without its types. When it is called, it moves to the actor that it belongs to.
   typealias Body = ActorOwned<nonisolated(nonsending) @Sendable (Instance) async throws -> Void>

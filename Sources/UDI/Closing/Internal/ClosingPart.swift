@@ -1,7 +1,8 @@
 /// The end of one context, as a part of a run of `close()` (`ClosingRun`). Those who wait for the end of a context wait
 /// for its own part, which comes before those of the contexts above: a closer of a root may wait for requests below.
 final class ClosingPart: Activity, @unchecked Sendable {
-  // Unchecked: the tree lock guards all mutable properties.
+  // Unchecked: the tree lock guards all mutable properties. Accesses under it cannot overlap, so they are not checked
+  // for that: see `ClosingRun`.
 
   let run: ClosingRun
   /// The index of this part in `run.parts`, and that of the context above; nil for the outermost one.

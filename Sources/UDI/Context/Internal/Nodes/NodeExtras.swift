@@ -1,6 +1,7 @@
 /// The properties that only a few contexts need. They are in a separate object, so that all other nodes stay small.
 /// Each layer above has a slot, whose type it defines. Guarded by the tree lock.
-/// Accesses under it cannot overlap, so frequent ones are not checked for that.
+/// Accesses under it cannot overlap, so those that closing makes are not checked for that ("request-close" in
+/// `Benchmarks/instructions`).
 final class NodeExtras {
   /// The kind of a scope, if it is not the tag.
   var scopeKind: String?

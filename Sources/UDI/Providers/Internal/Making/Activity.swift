@@ -8,7 +8,8 @@ import Dispatch
 /// activities therefore form one graph of who waits for whom. Before anything begins to wait, it looks for a circle in
 /// this graph (`enter`), unless it cannot be part of one (`add`).
 class Activity: @unchecked Sendable {
-  // Unchecked: all mutable properties are guarded by the tree lock.
+  // Unchecked: all mutable properties are guarded by the tree lock. Accesses under it cannot overlap, so frequent ones
+  // are not checked for that ("request-close" in `Benchmarks/instructions`).
 
   /// A thread, a task or another activity that waits for the end of an activity.
   enum Waiter {

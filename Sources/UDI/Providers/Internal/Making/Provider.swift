@@ -82,7 +82,8 @@ package class Provider: Entry, @unchecked Sendable {
   }
 
   /// Properties that can change and that only a few providers need. Guarded by the tree lock once the provider has
-  /// entered a context.
+  /// entered a context. Accesses under it cannot overlap, so those that closing makes are not checked for that
+  /// ("request-close" in `Benchmarks/instructions`).
   final class Extras {
     /// Nil if there was no failure, or if there has been an instance since.
     var lastFailure: FactoryFailure?
