@@ -34,7 +34,7 @@ package final class Closer: @unchecked Sendable {
     return other
   }
 
-  /// The instance of an alias, as a closure takes it.
+  /// The instance, converted to the type of the alias whose closure takes it.
   ///
   /// - Throws: An error if the instance does not have the type of the alias.
   @inline(never)

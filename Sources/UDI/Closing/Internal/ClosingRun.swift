@@ -53,7 +53,7 @@ final class ClosingRun: @unchecked Sendable {
   @safe @exclusivity(unchecked) private var keepers = ObjectTable<InstanceCache>()
   /// The instance whose turn it is.
   @safe @exclusivity(unchecked) private var instance: OwnedInstance?
-  /// When its turn began, and what has gone wrong with it since.
+  /// When its turn began, and the errors since then.
   @safe @exclusivity(unchecked) private var turnBegan = Duration.zero
   @safe @exclusivity(unchecked) private var errors: [any Error] = []
   /// The closer that the run's task calls now, if it does.

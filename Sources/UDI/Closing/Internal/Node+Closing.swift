@@ -1,4 +1,4 @@
-/// What closing keeps at a context, and asks of it. Call this under the tree lock.
+/// The state of closing at a context, and what closing would wait for there. Call this under the tree lock.
 extension Node {
   /// The properties of closing that only a few nodes need: the part of a run of `close()` that ends this context, until
   /// it has ended; whether closing the context has called a closer, here or below; and the operation that calls of
