@@ -19,6 +19,10 @@ struct Unretained<Object: AnyObject>: Hashable, CompactTableElement {
   @inline(__always)
   init(_ object: Object) { unsafe reference = .passUnretained(object) }
 
+  /// Makes a reference to an object that is alive.
+  @inline(__always)
+  @unsafe init(_ reference: Unmanaged<Object>) { unsafe self.reference = reference }
+
   /// Makes a reference from the address of an object that is alive.
   @inline(__always)
   @unsafe init(address: UInt) {

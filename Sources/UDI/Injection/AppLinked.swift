@@ -49,7 +49,7 @@ public struct AppLinked<Dependency> {
     storage storage: ReferenceWritableKeyPath<Owner, AppLinked>
   ) -> Dependency? {
     @inline(__always)
-    get { owner[keyPath: storage].link.value(nil, of: owner) }
+    get { unsafe readProperty(.passUnretained(owner[keyPath: storage].link), nil, of: owner) }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }

@@ -30,7 +30,8 @@ final class FollowedProperty: @unchecked Sendable {
   /// Reads the dependency of an object. This is what clients compile of a read.
   @_alwaysEmitIntoClient @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
-    isObserved ? observe(attachment, of: owner) : link.value(attachment, of: owner)
+    if isObserved { return observe(attachment, of: owner) }
+    return unsafe readProperty(.passUnretained(link), attachment, of: owner)
   }
 
   @usableFromInline
@@ -38,7 +39,9 @@ final class FollowedProperty: @unchecked Sendable {
     let stamp = attachment.stamp
     let (context, isGone) = attachment.state
     let start = isGone ? nil : context ?? AppContext
-    return observe(from: start, for: attachment, since: stamp) { link.value(attachment, of: owner) }
+    return observe(from: start, for: attachment, since: stamp) {
+      unsafe readProperty(.passUnretained(link), attachment, of: owner)
+    }
   }
 
   /// Reads the dependency of a view from the view's context.

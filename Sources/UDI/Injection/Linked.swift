@@ -61,7 +61,7 @@ public struct Linked<Dependency> {
     storage storage: ReferenceWritableKeyPath<Owner, Linked>
   ) -> Dependency? {
     @inline(__always)
-    get { owner[keyPath: storage].link.value(owner._attachedContext, of: owner) }
+    get { unsafe readProperty(.passUnretained(owner[keyPath: storage].link), owner._attachedContext, of: owner) }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }

@@ -14,11 +14,11 @@ final class PropertyLink {
   private let keeping: UDIKeeping?
 
   /// Whether the property is filled when its object is attached.
-  private var isFilled: Bool { keeping == nil }
+  fileprivate var isFilled: Bool { keeping == nil }
   /// Guards `kept` and `stamp` if the property is filled: any thread may attach an object of a main-actor class while
   /// the main actor reads the property. This is a leaf among the locks. Other properties are used by the object's own
   /// code only. They do without the lock, which takes a third of a read ("@Linked" in `Benchmarks/compare`).
-  private let lock = Lock()
+  fileprivate let lock = Lock()
   /// What was looked up and is kept strongly, or a value that was set. Nil if the property keeps weakly.
   private var kept: Instance?
   /// The same if the property keeps weakly. It needs no lock, because a property that is filled never keeps weakly.
@@ -28,7 +28,7 @@ final class PropertyLink {
 
   /// The stamp of a value that was set rather than looked up. It is never out of date, but it might be nil or, if it is
   /// kept weakly, have been released.
-  private static var pinned: UInt { .max }
+  fileprivate static var pinned: UInt { .max }
 
   /// Whether the program has made a property with the wrapper `@Required`.
   static let someAreRequired = Atomic<Bool>(false)
@@ -56,33 +56,27 @@ final class PropertyLink {
 
   // MARK: - Reading
 
-  /// Reads the dependency of an object. This is what clients compile of a read.
-  ///
-  /// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
-  /// - Returns: Nil if there is no dependency. If it is required, the program has stopped instead.
-  @_alwaysEmitIntoClient @inline(__always)
-  func value<Dependency>(_ attachment: UDIAttachment?, of owner: AnyObject) -> Dependency? {
-    var found: Dependency?
-    unsafe withUnsafeMutablePointer(to: &found) {
-      unsafe read(attachment, of: owner, into: UnsafeMutableRawPointer($0))
-    }
-    return found
+  /// How the kept value is stored, if it is up to date and can be written at once.
+  @inline(__always)
+  fileprivate func form(_ now: UInt) -> StoredForm? {
+    guard stamp >= now, let form = kept?.form, form.isComplete else { return nil }
+    return form
   }
 
-  /// Does the same, and writes the dependency to memory. If none is found, the memory is not changed.
-  ///
-  /// - Parameter memory: The memory of an optional of the type. It must contain nil.
-  @usableFromInline
-  func read(_ attachment: UDIAttachment?, of owner: AnyObject, into memory: UnsafeMutableRawPointer) {
+  /// Does the same as `readProperty`, whether the dependency has to be looked up, or cannot be written at once.
+  fileprivate func lookUp(
+    _ attachment: UDIAttachment?, of owner: AnyObject, _ now: UInt, into memory: UnsafeMutableRawPointer
+  ) {
     checkIsolation(of: owner)
-    let now = attachment?.stamp ?? Self.pinned
     let memory = unsafe InstanceMemory(address: memory)
-    if write(now, to: memory) { return }
     do {
-      if keeping == .never { return try look(attachment, for: owner, into: memory) }
-      let found = try find(attachment, for: owner)
-      guard let given = replace(with: found, now, unlessKept: true) ?? found else { return }
-      _ = memory.write(given, isExact: true, as: request.type)
+      var given = withLockIfFilled { present(now) }
+      if given == nil {
+        if keeping == .never { return try look(attachment, for: owner, into: memory) }
+        let found = try find(attachment, for: owner)
+        given = replace(with: found, now, unlessKept: true) ?? found
+      }
+      if let given { _ = memory.write(given, isExact: true, as: request.type) }
     } catch { fatalError("\(request.site.fileID):\(request.site.line): \(describe(error, owner))") }
   }
 
@@ -141,22 +135,6 @@ final class PropertyLink {
     _ = isIsolatedToMainActor(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
   }
 
-  /// Writes the kept value, if it is up to date.
-  ///
-  /// - Parameter now: The attachment's `stamp`.
-  /// - Returns: Whether there was something to write.
-  @inline(__always)
-  private func write(_ now: UInt, to memory: InstanceMemory) -> Bool {
-    // Most reads end here. The only retain is the one for the caller's reference.
-    let isWritten = withLockIfFilled {
-      guard stamp >= now, let form = kept?.form, form.isComplete else { return false }
-      unsafe form.write(form.object, to: memory.address)
-      return true
-    }
-    if isWritten { return true }
-    return withLockIfFilled { present(now) }.map { memory.write($0, isExact: true, as: request.type) } ?? false
-  }
-
   /// The kept value, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
   @inline(__always)
   private func present(_ now: UInt) -> Instance? { stamp >= now ? kept ?? weaklyKept?() : nil }
@@ -201,4 +179,54 @@ final class PropertyLink {
     let old = withLockIfFilled { stamp < now ? kept.take() : nil }
     withExtendedLifetime(old) {}
   }
+}
+
+// MARK: - Reads
+
+// These are functions rather than methods. The caller of a method would have to retain and release the link, which
+// takes longer than the rest of a read.
+
+/// Reads the dependency of an object. This is what clients compile of a read.
+///
+/// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
+/// - Returns: Nil if there is no dependency. If it is required, the program has stopped instead.
+@_alwaysEmitIntoClient @inline(__always)
+func readProperty<Dependency>(
+  _ link: Unmanaged<PropertyLink>, _ attachment: UDIAttachment?, of owner: AnyObject
+) -> Dependency? {
+  var found: Dependency?
+  unsafe withUnsafeMutablePointer(to: &found) {
+    unsafe readProperty(link, attachment, of: owner, into: UnsafeMutableRawPointer($0))
+  }
+  return found
+}
+
+/// Reads the dependency of an object, and writes it to memory. If none is found, the memory is not changed.
+///
+/// - Parameters:
+///   - link: What the property looks up. The caller need not hold it.
+///   - attachment: The object's attachment; nil to look in `AppContext`.
+///   - memory: The memory of an optional of the type. It must contain nil.
+@usableFromInline
+func readProperty(
+  _ link: Unmanaged<PropertyLink>, _ attachment: UDIAttachment?, of owner: AnyObject,
+  into memory: UnsafeMutableRawPointer
+) {
+  let now = attachment?.stamp ?? PropertyLink.pinned
+  // Most reads end here. The only retain is the one for the caller's reference. The owner has the link until the
+  // owner's code or a factory runs.
+  let held = unsafe Unretained(link)
+  if held.read({ $0.request.reach == .anywhere }) {
+    if !held.read(\.isFilled) {
+      if let form = held.read({ $0.form(now) }) { return unsafe form.write(to: memory) }
+    } else {
+      held.read { $0.lock.lock() }
+      if let form = held.read({ $0.form(now) }) {
+        unsafe form.write(to: memory)
+        return held.read { $0.lock.unlock() }
+      }
+      held.read { $0.lock.unlock() }
+    }
+  }
+  unsafe held.object.lookUp(attachment, of: owner, now, into: memory)
 }

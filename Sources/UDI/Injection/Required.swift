@@ -59,7 +59,8 @@ public struct Required<Dependency> {
   ) -> Dependency {
     @inline(__always)
     get {
-      let found: Dependency? = owner[keyPath: storage].link.value(owner._attachedContext, of: owner)
+      let found: Dependency? = unsafe readProperty(
+        .passUnretained(owner[keyPath: storage].link), owner._attachedContext, of: owner)
       // A required dependency is there, or else the program has stopped.
       return unsafe found.unsafelyUnwrapped
     }

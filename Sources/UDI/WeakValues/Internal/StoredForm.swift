@@ -36,13 +36,26 @@ struct StoredForm {
   /// The object, not retained. Use this only while the dependency from which the form was made is known to be alive.
   var borrowed: Unretained<AnyObject> { unsafe Unretained(address: address) }
 
-  /// Writes a value of the form's type to `memory`, which then owns `object`.
+  /// Writes a value of the form's type to `memory`, with a new reference to the object. Call this only while the
+  /// dependency from which the form was made is known to be alive.
   ///
   /// - Parameter memory: Uninitialised memory for a value of the form's type.
   @inline(__always)
-  func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
-    // Initialising the memory passes the reference on, instead of retaining it once more.
+  func write(to memory: UnsafeMutableRawPointer) {
+    // Nothing follows the retain, so that in a caller that ends with this call, no register has to be saved for it.
+    unsafe writeWords(to: memory)
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
+  }
+
+  /// Does the same with a reference that the memory takes over, instead of a new one.
+  @inline(__always)
+  func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
+    unsafe memory.initializeMemory(as: AnyObject.self, to: object)
+    unsafe writeWords(to: memory)
+  }
+
+  @unsafe @inline(__always)
+  private func writeWords(to memory: UnsafeMutableRawPointer) {
     let word = MemoryLayout<UInt>.size
     if wordCount == 2 {
       unsafe memory.storeBytes(of: words.0, toByteOffset: word, as: UInt.self)
