@@ -43,10 +43,15 @@ extension UDIContext {
     }
     return check.result
   }
+
+  /// What a factory's lookup finds under a key in this context, or above it.
+  fileprivate func nearest(_ key: KeyIdentity) -> Entry? {
+    change { node, garbage in node.nearestLiveEntry(key.id, .ancestors, &garbage) }
+  }
 }
 
 /// The result of `unmetNeeds()`.
-public struct UDIUnmetNeeds: Error, Sendable {
+public struct UDIUnmetNeeds: Error, Sendable, CustomStringConvertible {
   /// The needs that are not met.
   ///
   /// Each has the registration with the need, the context from which the dependency is looked up, and the error that
@@ -59,9 +64,7 @@ public struct UDIUnmetNeeds: Error, Sendable {
   ///
   /// They keep no instance yet.
   public fileprivate(set) var unchecked: [UDIExplanation.Place] = []
-}
 
-extension UDIUnmetNeeds: CustomStringConvertible {
   /// The number of failures, and each error once; then the optional parameters that are nil; then the registrations
   /// that were not checked.
   public var description: String {
@@ -204,12 +207,5 @@ extension Provider {
       guard !showsInstance, let place else { return nil }
       return UDIExplanation.Place(fullPath: place.fullPath, finding: sighted(&garbage).entry)
     }
-  }
-}
-
-extension UDIContext {
-  /// What a factory's lookup finds under a key in this context, or above it.
-  fileprivate func nearest(_ key: KeyIdentity) -> Entry? {
-    change { node, garbage in node.nearestLiveEntry(key.id, .ancestors, &garbage) }
   }
 }

@@ -47,18 +47,15 @@ public func expectEverythingIsMade(
 }
 
 extension UDIContext {
-  /// Of this context and the contexts below, those in which something is registered for scopes, although neither the
-  /// context nor any below is such a scope; each with the kinds that are missing.
+  /// This context and the contexts below, each with the kinds of scopes for which something is registered there,
+  /// although neither the context nor any below is such a scope.
   fileprivate var missingScopes: [(context: UDIContext, kinds: [String])] {
-    ([self] + descendants).compactMap { context in
+    ([self] + descendants).map { context in
       let branch = [context] + context.descendants
-      var kinds: [String] = []
-      for provider in context.providers where provider.sharing == .scope {
-        let kind = provider.scopeKind ?? "expectEverythingIsMade"
-        if kinds.contains(kind) || branch.contains(where: { provider.owner(asking: $0) === $0 }) { continue }
-        kinds.append(kind)
+      let withoutScope = context.providers.filter { provider in
+        provider.sharing == .scope && !branch.contains { provider.owner(asking: $0) === $0 }
       }
-      return kinds.isEmpty ? nil : (context, kinds)
+      return (context, unique(withoutScope.map { $0.scopeKind ?? "expectEverythingIsMade" }))
     }
   }
 
@@ -77,12 +74,12 @@ extension UDIContext {
     var meantForScopes: Set<[String]> = []
     for context in [self] + descendants {
       for provider in context.providers where provider.sharing == .unique || provider.sharing == .graph {
-        meantForScopes.insert([provider.key.description] + context.fullPath)
+        meantForScopes.insert([provider.key.typeName, provider.key.name?.description ?? ""] + context.fullPath)
       }
     }
     let failed = await failuresToMake(areAliases: false).filter {
       switch ($0.error as? UDILinkError)?.cause {
-      case .inScope, .noScope: !meantForScopes.contains([describeKey($0.typeName, $0.name)] + $0.fullPath)
+      case .inScope, .noScope: !meantForScopes.contains([$0.typeName, $0.name ?? ""] + $0.fullPath)
       default: true
       }
     }

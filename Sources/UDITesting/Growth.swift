@@ -36,7 +36,7 @@ nonisolated(nonsending) public func expectNoGrowth(
     for _ in 0..<max(3, rounds) {
       try await operation()
       await settle { growth.excess(Growth.counts(audit, context)) }
-      growth.add(Growth.counts(audit, context))
+      growth.rounds.append(Growth.counts(audit, context))
     }
   }
   growth.record(at: sourceLocation)
@@ -61,7 +61,7 @@ public func expectNoGrowth(
     try audit.watch(context, madeWith: own) {
       for _ in 0..<max(3, rounds) {
         try operation()
-        growth.add(Growth.counts(audit, context))
+        growth.rounds.append(Growth.counts(audit, context))
       }
     }
   }
@@ -70,7 +70,7 @@ public func expectNoGrowth(
 
 /// The numbers of contexts, objects, bindings and providers after each round.
 private struct Growth {
-  private var rounds: [[String: Int]] = []
+  var rounds: [[String: Int]] = []
   /// The numbers before the first round.
   var start: [String: Int] = [:]
 
@@ -88,8 +88,6 @@ private struct Growth {
     }
     return counts
   }
-
-  mutating func add(_ counts: [String: Int]) { rounds.append(counts) }
 
   /// How many more there are now than after the last round, in total.
   func excess(_ counts: [String: Int]) -> Int {

@@ -26,7 +26,8 @@ public func expectNeedsAreMet(
   by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   for type in classes {
-    for need in Need.all(of: type) { need.check(need.explain(in: context), isRequestKnown: false, sourceLocation) }
+    // A lookup of the type that names nothing else.
+    for need in Need.all(of: type) { need.check(context.explain(need.type), isRequestKnown: false, sourceLocation) }
   }
 }
 
@@ -81,12 +82,6 @@ private struct Need {
       return Need(
         property: property, type: wrapped, isRequired: isRequired, isFollowed: isFollowed, offset: field.offset)
     }
-  }
-
-  /// What a lookup of the type finds that names nothing else.
-  func explain(in context: UDIContext) -> UDIExplanation {
-    func explain<Wanted>(_ type: Wanted.Type) -> UDIExplanation { context.explain(type) }
-    return _openExistential(type, do: explain)
   }
 
   func check(_ explanation: UDIExplanation, isRequestKnown: Bool, _ sourceLocation: SourceLocation) {

@@ -12,11 +12,9 @@ public import UDI
 /// them use the context of the outermost one. If an audit by `.leakAudit` encloses all of them, they use the audit's
 /// context.
 public struct OwnAppContextTrait: TestTrait, SuiteTrait, TestScoping {
-  private let setUp: @Sendable (UDIContext) async throws -> Void
+  fileprivate let setUp: @Sendable (UDIContext) async throws -> Void
   /// True, so that each test of a suite gets its own context.
   public var isRecursive: Bool { true }
-
-  fileprivate init(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) { self.setUp = setUp }
 
   /// Runs a test with its own `AppContext`.
   ///
@@ -69,7 +67,7 @@ extension Trait where Self == OwnAppContextTrait {
   ///   tests need.
   /// - Returns: The trait.
   public static func ownAppContext(_ setUp: @escaping @Sendable (UDIContext) async throws -> Void) -> Self {
-    OwnAppContextTrait(setUp)
+    OwnAppContextTrait(setUp: setUp)
   }
 }
 

@@ -11,15 +11,11 @@ import UDI
 ///
 /// What is reported still later, because a task holds the tree, is passed on at once, and may be an issue of no test.
 final class ReportsOfTest: Sendable {
-  private struct State {
-    var waiting: [UDIMisuse] = []
-    var hasEnded = false
-  }
-
   private let onMisuse: @Sendable (UDIMisuse) -> Void
   private let recordsIssues: Bool
   private let patience: Duration
-  private let state = Mutex(State())
+  /// The reports that wait; nil when the code has ended.
+  private let waiting = Mutex<[UDIMisuse]?>([])
 
   /// - Parameters:
   ///   - onMisuse: Called for each misuse; nil to record issues.
@@ -50,9 +46,9 @@ final class ReportsOfTest: Sendable {
   /// Lets a report wait, if it has to. Equal reports wait only once.
   private func wait(_ misuse: UDIMisuse) -> Bool {
     let hasToWait = misuse.kind == .operationFailed || recordsIssues && Test.current == nil
-    return state.withLock { state in
-      guard hasToWait, !state.hasEnded else { return false }
-      if !state.waiting.contains(misuse) { state.waiting.append(misuse) }
+    return waiting.withLock { waiting in
+      guard hasToWait, let earlier = waiting else { return false }
+      if !earlier.contains(misuse) { waiting = earlier + [misuse] }
       return true
     }
   }
@@ -83,18 +79,13 @@ final class ReportsOfTest: Sendable {
     }
     // Whoever has closed the context has got what had failed.
     let sites = error?.failures.map { "\($0.fileID ?? ""):\($0.line ?? 0)" } ?? []
-    state.withLock { state in
-      state.waiting.removeAll {
-        $0.kind == .operationFailed && (isEnding || sites.contains("\($0.fileID):\($0.line)"))
-      }
+    waiting.withLock { waiting in
+      waiting?.removeAll { $0.kind == .operationFailed && (isEnding || sites.contains("\($0.fileID):\($0.line)")) }
     }
   }
 
+  /// Passes on the reports that have waited.
   func end() {
-    let waiting = state.withLock { state in
-      state.hasEnded = true
-      return state.waiting
-    }
-    for misuse in waiting { onMisuse(misuse) }
+    for misuse in waiting.withLock({ $0.take() }) ?? [] { onMisuse(misuse) }
   }
 }

@@ -23,10 +23,12 @@ enum SharedAppContext {
     guard root.withNode({ $0 == node }) else { return }
     let (key, site) = (entry.key, entry.site)
     let owner = unsafe owners.updateValue((test.id, test.displayName ?? test.name), forKey: key.id)
-    guard let owner, owner.test != test.id, unsafe !warned.contains(site.fileID), hasEntry(key, node, &garbage) else {
-      return
+    guard let owner, owner.test != test.id else { return }
+    // An override, a live binding or a provider.
+    let isThere = node.allEntries.contains {
+      $0.key.id == key.id && ($0 is InstanceEntry || $0 is Provider || $0.liveObject(&garbage) != nil)
     }
-    unsafe warned.insert(site.fileID)
+    guard isThere, unsafe warned.insert(site.fileID).inserted else { return }
     garbage.add(
       LateCall {
         Issue.record(
@@ -37,13 +39,6 @@ enum SharedAppContext {
           """,
           severity: .warning, sourceLocation: location(site.fileID, site.line))
       })
-  }
-
-  /// Whether a context has an override, a live binding or a provider for a key.
-  private static func hasEntry(_ key: KeyIdentity, _ node: Node, _ garbage: inout Garbage) -> Bool {
-    node.allEntries.contains {
-      $0.key.id == key.id && ($0 is InstanceEntry || $0 is Provider || $0.liveObject(&garbage) != nil)
-    }
   }
 }
 

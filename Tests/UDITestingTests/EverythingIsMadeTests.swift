@@ -24,6 +24,26 @@ import UDITesting
       others == ["UDITestingTests.Cart in \"App / Page\"", "UDITestingTests.Clock named \"none\" in \"App / Page\""])
   }
 
+  @Test("A private type that is made for each lookup excuses no other type of the same name")
+  func privateTypesOfOneName() async throws {
+    func registerForEachLookup() {
+      final class Helper: Sendable {}
+      AppContext.register(Helper.self, lifetime: .unique) { Helper() }
+    }
+    func registerForContext() {
+      final class Helper: Sendable {}
+      AppContext.register(Helper.self, lifetime: .context) { context in
+        _ = try context.require((any Clock).self)
+        return Helper()
+      }
+    }
+    AppContext.register((any Clock).self, lifetime: .scope) { StoppedClock() }
+    registerForEachLookup()
+    registerForContext()
+    let found = try await issues { await expectEverythingIsMade() }
+    #expect(found.count == 1 && found.first?.text.contains("Helper") == true)
+  }
+
   @Test("Every lifetime, every isolation, and asynchronous factories")
   func everything() async throws {
     let made = Locked<String>([])

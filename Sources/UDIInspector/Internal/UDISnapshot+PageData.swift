@@ -16,9 +16,7 @@ extension UDISnapshot {
       }
       return "\(number)"
     }
-    func list(_ entries: [UDIEntry]) -> String? {
-      entries.isEmpty ? nil : jsonArray(entries.map { $0.json(number) })
-    }
+    func list(_ entries: [UDIEntry]) -> String? { entries.isEmpty ? nil : jsonArray(entries.map { $0.json(number) }) }
     func place(_ position: Position) -> String { "[\(position.context),\(position.index)]" }
 
     let contexts = contexts.map { context in

@@ -13,8 +13,7 @@ extension UDITreePage {
     let name = query["name"]?.first
     let start = (query["tag"] ?? []).reduce(context) { $0?.child(tag: $1) }
     guard let found = start?.explain(typeNamed: type, named: name, search: direction) else {
-      let summary =
-        start == nil ? "The context is gone." : "No \(describeKey(type, name)) is registered in this tree."
+      let summary = start == nil ? "The context is gone." : "No \(describeKey(type, name)) is registered in this tree."
       return jsonObject(["summary": jsonText(summary), "steps": "[]"])
     }
     let answer = found.contexts.firstIndex { $0.findings.contains(where: found.isAnswer) }

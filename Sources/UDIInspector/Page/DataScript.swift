@@ -68,11 +68,10 @@ let dataScript = #"""
 
   // Ids are stable here, too: an entry keeps its id while its state changes.
   function addEntry(tree, context, given) {
-    const entry = { ...given, isContext: false, context, needs: [], neededBy: [] }
-    const group = entry.isRemoved ? `removed ${entry.site} ${entry.end}`
-      : { dead: 'live', kept: 'provider', override: `override ${entry.site}` }[entry.kind] ?? entry.kind
-    const id = `${context.id} ${group} ${encodeURIComponent(spell(entry.type, entry.name))}`
-    entry.id = id
+    const group = given.isRemoved ? `removed ${given.site} ${given.end}`
+      : { dead: 'live', kept: 'provider', override: `override ${given.site}` }[given.kind] ?? given.kind
+    const id = `${context.id} ${group} ${encodeURIComponent(spell(given.type, given.name))}`
+    const entry = { ...given, id, isContext: false, context, needs: [], neededBy: [] }
     // One line of code can have replaced several bindings of one dependency.
     for (let twins = 1; tree.byID.has(entry.id); twins += 1) entry.id = `${id} ${twins}`
     tree.byID.set(entry.id, entry)

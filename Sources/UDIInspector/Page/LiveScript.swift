@@ -6,7 +6,6 @@ let liveScript = #"""
   // A page that was written to a file contains its data. Any other page requests the data from the program. All
   // requests go to the page's own address, and differ only in the query.
   const written = byID('data')
-  const isServed = written === null
   const period = 1000
   let version = null, isPaused = false
 
@@ -50,9 +49,7 @@ let liveScript = #"""
     byID('legend').replaceChildren(...present.map(kind => span(`entry ${kind}`, sign(kind), kinds[kind].state)))
     if (isFirst) openAtFirst()
     // If the selected context or entry is gone, the context that contained it is selected instead.
-    for (let next = before; next !== null && selected() === null; next = outer(next)) {
-      selectedID = next.id
-    }
+    for (let next = before; next !== null && selected() === null; next = outer(next)) selectedID = next.id
     if (way !== null) {
       const start = tree.byID.get(way.asked.start.id)
       way = start === undefined ? null : await lookUp({ ...way.asked, start })
@@ -114,7 +111,7 @@ let liveScript = #"""
     setTimeout(follow, Math.max(period, took * 10))
   }
 
-  if (isServed) {
+  if (written === null) {
     byID('pause').hidden = false
     byID('way').hidden = false
     follow()

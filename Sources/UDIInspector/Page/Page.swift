@@ -80,8 +80,7 @@ private func page(policy: String, head: String, end: String = "") -> String {
             <datalist id="keys"></datalist></p>
           <p><span class="label" id="from-label">From</span>
             <output id="from" aria-labelledby="from-label"></output></p>
-          <p><label for="order">Search</label>
-            <select id="order"></select></p>
+          <p><label for="order">Search</label> <select id="order"></select></p>
           <p class="buttons"><button type="submit">Look it up</button>
             <button id="forget" type="button" hidden>Clear</button></p>
         </form>

@@ -56,10 +56,9 @@ let selectionScript = #"""
     if ([...typed].every(one => one === typed[0])) typed = typed[0]
     const from = (placeByID.get(selectedID) ?? -1) + (typed.length === 1 ? 1 : 0)
     const names = row => row.of.isContext ? [row.of.title] : [row.of.type, row.of.type.split('.').at(-1)]
-    for (let step = 0; step < rows.length; step += 1) {
-      const row = rows[(from + step + rows.length) % rows.length]
-      if (names(row).some(name => name.toLowerCase().startsWith(typed))) return select(row.of.id)
-    }
+    const isMeant = row => names(row).some(name => name.toLowerCase().startsWith(typed))
+    const found = [...rows.slice(from), ...rows.slice(0, from)].find(isMeant)
+    if (found !== undefined) select(found.of.id)
   }
 
   treeBox.addEventListener('keydown', event => {

@@ -18,9 +18,8 @@ let pageStyle = #"""
   *, ::before, ::after { box-sizing: border-box; }
   html { height: 100%; }
   body {
-    margin: 0; min-height: 100%; height: 100%; display: flex; flex-direction: column; background: var(--ground);
-    color: var(--ink); font: 14px/1.5 var(--text);
-    font-feature-settings: "cv05", "ss03"; text-rendering: optimizeLegibility;
+    margin: 0; height: 100%; display: flex; flex-direction: column; background: var(--ground); color: var(--ink);
+    font: 14px/1.5 var(--text); font-feature-settings: "cv05", "ss03"; text-rendering: optimizeLegibility;
   }
   h1, h2, p, dl, dd, ul, ol { margin: 0; padding: 0; }
   button, input, select { font: inherit; color: inherit; }
@@ -33,9 +32,7 @@ let pageStyle = #"""
   }
   mark { background: var(--mark); color: inherit; border-radius: 2px; }
 
-  header {
-    display: flex; flex-wrap: wrap; align-items: center; gap: 6px 18px; padding: 14px 24px 12px; flex: none;
-  }
+  header { display: flex; flex-wrap: wrap; align-items: center; gap: 6px 18px; padding: 14px 24px 12px; flex: none; }
   h1 { font-size: 19px; font-weight: 650; letter-spacing: -.015em; overflow-wrap: anywhere; }
   #counts, #found { color: var(--soft); font-variant-numeric: tabular-nums; }
   #found:empty, #steps:empty { display: none; }
@@ -60,7 +57,6 @@ let pageStyle = #"""
     text-decoration: underline; text-decoration-color: var(--rule); text-underline-offset: 3px;
   }
   button.link:hover { text-decoration-color: var(--accent); color: var(--accent); }
-  button.link .sign { margin-right: 6px; }
 
   main {
     flex: 1; min-height: 0; display: grid; grid-template-columns: minmax(0, 1fr) minmax(320px, 400px); gap: 16px;
@@ -95,7 +91,6 @@ let pageStyle = #"""
     display: inline-block; font-size: 11.5px; line-height: 18px; padding: 0 8px; border-radius: 9px;
     font-variant-numeric: tabular-nums; color: var(--soft); box-shadow: inset 0 0 0 1px var(--faint);
   }
-  .badge.warning { color: var(--dead); }
   .sign { width: 14px; height: 14px; flex: none; vertical-align: -2px; }
   .sign .fill { fill: currentcolor; }
   .sign .line { fill: none; stroke: currentcolor; stroke-width: 1.5; }
@@ -103,11 +98,10 @@ let pageStyle = #"""
   .sign.provider .line { stroke-dasharray: 2.4 1.75; }
   .sign.provider, .sign.object { color: var(--faint); }
   .sign.live, .sign.kept { color: var(--live); }
-  .sign.dead { color: var(--dead); }
+  .sign.dead, .entry.dead .state, .badge.warning { color: var(--dead); }
   .sign.override { color: var(--test); }
   .state { font-size: 12px; }
   .entry .state { width: 4.6em; }
-  .entry.dead .state { color: var(--dead); }
   .type, .name, .class, code { font-family: var(--code); font-size: 12.5px; font-variant-ligatures: none; }
   .type { font-weight: 500; }
   .module { color: var(--faint); font-weight: 400; }
@@ -143,9 +137,8 @@ let pageStyle = #"""
   .relation .sign { align-self: center; }
   .relation .key, .relation .faint { white-space: nowrap; }
   .relation .faint { flex: 1 1 3em; min-width: 3em; }
-  dd .state { margin-right: 6px; }
+  button.link .sign, dd .sign, dd .state { margin-right: 6px; }
   dd .faint { margin-left: 8px; font-size: 12.5px; }
-  dd .sign { margin-right: 6px; }
   .key .name::before { content: " named "; color: var(--soft); font-family: var(--text); white-space: pre; }
   #details-title .type { font-size: 13.5px; font-weight: 600; }
 

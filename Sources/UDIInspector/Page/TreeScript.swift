@@ -63,17 +63,11 @@ let treeScript = #"""
 
   function listRows() {
     rows = []
-    let found = 0
-    const wanted = new Set()
-    if (words.length > 0) {
-      for (const context of tree.contexts) {
-        for (const one of [context, ...context.entries]) {
-          if (!isMatch(one)) continue
-          found += 1
-          wanted.add(one)
-          for (let above = outer(one); above !== null && !wanted.has(above); above = above.parent) wanted.add(above)
-        }
-      }
+    const all = words.length === 0 ? [] : tree.contexts.flatMap(context => [context, ...context.entries])
+    const found = all.filter(isMatch)
+    const wanted = new Set(found)
+    for (const one of found) {
+      for (let above = outer(one); above !== null && !wanted.has(above); above = above.parent) wanted.add(above)
     }
     const isShown = one => words.length === 0 || wanted.has(one)
     // The function uses a stack instead of recursion, because a tree can be too deep for JavaScript's call stack.
@@ -92,17 +86,15 @@ let treeScript = #"""
     }
     placeByID = new Map(rows.map((row, place) => [row.of.id, place]))
     byID('found').textContent = words.length === 0 ? ''
-      : found === 0 ? 'Nothing found' : `${plural(found, 'match', 'matches')}`
+      : found.length === 0 ? 'Nothing found' : plural(found.length, 'match', 'matches')
   }
 
   // The index of the row of a context or entry. If it has no row, the index of the nearest context above it that has
   // one.
   function placeOf(one) {
-    for (let next = one; next !== null; next = outer(next)) {
-      const place = placeByID.get(next.id)
-      if (place !== undefined) return place
-    }
-    return undefined
+    let next = one
+    while (next !== null && !placeByID.has(next.id)) next = outer(next)
+    return placeByID.get(next?.id)
   }
 
   // Joins the parts of a text that are there.

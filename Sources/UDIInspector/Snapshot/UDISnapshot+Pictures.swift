@@ -94,11 +94,9 @@ extension UDISnapshot: CustomStringConvertible {
     // Characters would not do: a quotation mark and an accent after it are one character, but Mermaid sees the mark.
     return oneLine(text).unicodeScalars.map { entities[$0] ?? String($0) }.joined()
   }
-}
 
-// MARK: - What pictures show
+  // MARK: - What pictures show
 
-extension UDISnapshot {
   /// One line of a picture: a context, an entry, or what is not shown.
   private struct Line {
     /// The index of the context that the line belongs to.

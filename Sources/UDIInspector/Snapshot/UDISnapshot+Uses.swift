@@ -14,7 +14,7 @@ extension UDISnapshot {
   }
 
   /// An object that has looked up dependencies, or a provider whose factory has done so.
-  public struct Dependent: Sendable, Equatable, Codable {
+  public struct Dependent: Sendable, Equatable, Codable, CustomStringConvertible {
     /// Whether the dependent is a provider. Otherwise, it is an object that takes part in the tree.
     public let isProvider: Bool
     /// The class of the object, or the type that the provider is registered under, as `String(reflecting:)` spells it.
@@ -30,6 +30,9 @@ extension UDISnapshot {
     /// The entries that are the dependent itself: the provider, or, for an object, its bindings and the providers that
     /// keep it. Empty if the snapshot does not contain any.
     public let entries: [Position]
+
+    /// The class of the object, or the key of the provider.
+    public var description: String { describeKey(typeName, name) }
   }
 
   /// The record that a dependent has looked up a dependency.
@@ -47,16 +50,9 @@ extension UDISnapshot {
     /// Nil if the entry has been removed, and the dependent has not looked up a new one since.
     public let fullPath: [String]?
   }
-}
 
-extension UDISnapshot.Dependent: CustomStringConvertible {
-  /// The class of the object, or the key of the provider.
-  public var description: String { describeKey(typeName, name) }
-}
+  // MARK: - Under the tree lock
 
-// MARK: - Under the tree lock
-
-extension UDISnapshot {
   /// Adds the recorded lookups that began in one of the contexts, or found something there, and whose dependent or
   /// dependency belongs to one of them.
   ///

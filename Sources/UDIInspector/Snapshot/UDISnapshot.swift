@@ -72,8 +72,7 @@ extension UDIContext {
         }
         return UDISnapshot.Context(
           tag: node.tag, parent: node.parent.flatMap { indices[$0] }, scopeKind: node.scopeKind, search: node.search,
-          entries: entries,
-          removedBindings: UDIRecording.records(in: node).map { $0.entry(&garbage).timeless })
+          entries: entries, removedBindings: UDIRecording.records(in: node).map { $0.entry(&garbage).timeless })
       }
       var snapshot = UDISnapshot(contexts: contexts)
       snapshot.addUses(indices: indices, positions: positions, &garbage)

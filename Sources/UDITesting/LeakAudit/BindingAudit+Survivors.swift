@@ -28,7 +28,7 @@ extension BindingAudit {
   ///   running tasks hold, which is to be reported only if it holds others (`isHeldByTasks`).
   package func survivors<Leak>(_ describe: (_ reported: [Subject], _ others: [AnyObject]) -> [Leak]) -> [Leak] {
     Garbage.released { loaded in
-      let (reported, leaked, all, living, heldByTasks) = subjectsLeft(&loaded) { $0.load(into: &$1) }
+      let (reported, all, others, heldByTasks) = subjectsLeft(&loaded) { $0.load(into: &$1) }
       let objects = all.compactMap(\.object)
       for audit in sequence(first: self, next: \.outer).dropFirst() { audit.settle(objects) }
       // If tasks that have not ended hold the context that was made for the audit, that is no leak by itself. But what
@@ -37,13 +37,10 @@ extension BindingAudit {
         var subject = subject
         subject.areTasksRunning = !heldByTasks.isEmpty
         subject.isHeldByTasks = subject.id == heldByTasks.first?.id
-        if let path = subject.fullPath {
-          subject.providers = subject.context?.registeredProviders(below: path) ?? []
-        }
+        subject.providers = subject.fullPath.flatMap { subject.context?.registeredProviders(below: $0) } ?? []
         return subject
       }
-      let others = living.filter { !leaked.contains($0.id) && $0.id != heldByTasks.first?.id }.compactMap(\.object)
-      return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others)
+      return describe(described, unsafe (preparedRoot.map { [$0] } ?? []) + others.compactMap(\.object))
     }
   }
 
@@ -52,14 +49,12 @@ extension BindingAudit {
   /// - Parameters:
   ///   - loaded: Gets what has to be loaded to find them.
   ///   - isAlive: Whether a subject is alive.
-  /// - Returns: The subjects to report; these and the contexts that they hold; all subjects that have outlived the
-  ///   operation and are not in the tree, including ignored ones; all that are alive; and the context that was made for
-  ///   the audit, if tasks that have not ended hold it.
+  /// - Returns: The subjects to report; all subjects that have outlived the operation and are not in the tree,
+  ///   including ignored ones; all that are alive, but are no leaks; and the context that was made for the audit, if
+  ///   tasks that have not ended hold it.
   private func subjectsLeft(
     _ loaded: inout Garbage, where isAlive: (Subject, inout Garbage) -> Bool
-  ) -> (
-    reported: [Subject], leaked: Set<ObjectIdentifier>, all: [Subject], living: [Subject], heldByTasks: [Subject]
-  ) {
+  ) -> (reported: [Subject], all: [Subject], others: [Subject], heldByTasks: [Subject]) {
     let present = contents(of: unsafe preparedRoot.map { [$0] } ?? [], &loaded)
     let living = living(&loaded, where: isAlive)
     let left = living.filter { !present.contains($0.id) }
@@ -79,9 +74,9 @@ extension BindingAudit {
       guard let context = subject.context else { return true }
       return subject.id != rootOfTasks && !attachedTo.contains(context) && !context.isBelow(nodes)
     }
-    let leaked = Set(counted.map(\.id).filter { $0 != rootOfTasks })
-    let heldByTasks = counted.filter { $0.id == rootOfTasks }
-    return (reported, leaked, left.filter { !$0.wasThereBefore }, living, heldByTasks)
+    let ids = Set(counted.map(\.id))
+    let others = living.filter { !ids.contains($0.id) }
+    return (reported, left.filter { !$0.wasThereBefore }, others, counted.filter { $0.id == rootOfTasks })
   }
 
   /// The subjects that are alive, in order.
@@ -102,16 +97,15 @@ extension BindingAudit {
     var storages: [any UDIStorage] = []
     Tree.change { _ in
       for root in roots where !contents.contains(ObjectIdentifier(root)) {
-        root.withNode { node in
-          for below in node.branch {
-            if let context = below == node ? root : below.context {
-              contents.insert(ObjectIdentifier(context))
-              loaded.add(context)
-            }
-            for content in below.contents(&loaded) {
-              contents.formUnion(content.owned.map { ObjectIdentifier($0) })
-              storages += content.storages
-            }
+        let node = root.withNode { $0 }
+        for below in node.branch {
+          if let context = below == node ? root : below.context {
+            contents.insert(ObjectIdentifier(context))
+            loaded.add(context)
+          }
+          for content in below.contents(&loaded) {
+            contents.formUnion(content.owned.map { ObjectIdentifier($0) })
+            storages += content.storages
           }
         }
       }

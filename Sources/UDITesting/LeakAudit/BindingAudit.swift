@@ -155,11 +155,7 @@ package final class BindingAudit: Sendable {
     if holder == nil { unsafe preparedRoot = context } else { unsafe newRoot = ObjectIdentifier(context) }
     unsafe rootHolder = holder
     context.change { node, garbage in
-      if holder == nil {
-        notePresent(node, &garbage)
-      } else {
-        update(context, &garbage) { $0.notePath(of: node) }
-      }
+      if holder == nil { notePresent(node, &garbage) } else { update(context, &garbage) { $0.notePath(of: node) } }
       unsafe root = node
       unsafe Self.all.append(self)
       unsafe AuditNotice.receive = Self.receive
@@ -210,14 +206,10 @@ extension BindingAudit {
   private func isPart(of other: BindingAudit) -> Bool { sequence(first: self, next: \.outer).contains { $0 === other } }
 
   /// Whether the given node is the watched one or is below it.
-  private func watches(_ node: Node) -> Bool {
-    unsafe root.map { node.andAncestors.contains($0) } ?? false
-  }
-}
+  private func watches(_ node: Node) -> Bool { unsafe root.map { node.andAncestors.contains($0) } ?? false }
 
-// MARK: - What is known. Everything here runs under the tree lock
+  // MARK: - What is known. Everything here runs under the tree lock
 
-extension BindingAudit {
   /// Whether the audit has a subject for the given object.
   ///
   /// The subject that is stored under the object's address belongs to this object or to a released one; in the latter

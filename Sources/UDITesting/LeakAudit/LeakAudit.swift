@@ -6,11 +6,9 @@ public import UDI
 ///
 /// To use this trait, write `.leakAudit`.
 public struct LeakAuditTrait: TestTrait, SuiteTrait, TestScoping {
-  private let ignored: [AnyClass]
+  fileprivate let ignored: [AnyClass]
   /// True, so that each test of a suite is audited separately.
   public var isRecursive: Bool { true }
-
-  fileprivate init(ignoring ignored: [AnyClass]) { self.ignored = ignored }
 
   /// Runs a test in its `AppContext`, or in a new one if it does not have its own, and records each object and context
   /// that outlives the test.
@@ -45,7 +43,7 @@ extension Trait where Self == LeakAuditTrait {
   ///   that are in its tree at the end of the test are not leaks, nor are the objects that they own.
   /// - If this trait applies first, or alone, the test runs in an `AppContext` that the audit makes. The audit looks
   ///   for leaks after this context is gone. By then, all objects that the context owned must be gone, too.
-  public static var leakAudit: Self { LeakAuditTrait(ignoring: []) }
+  public static var leakAudit: Self { LeakAuditTrait(ignored: []) }
 
   /// Returns a trait like `.leakAudit` that allows objects of some classes to outlive the test.
   ///
@@ -56,7 +54,7 @@ extension Trait where Self == LeakAuditTrait {
   ///
   /// - Parameter ignored: The classes whose objects may outlive the test.
   /// - Returns: The trait.
-  public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignoring: ignored) }
+  public static func leakAudit(ignoring ignored: AnyClass...) -> Self { LeakAuditTrait(ignored: ignored) }
 }
 
 /// Runs an operation, and fails the test for each object and each context that outlives the operation.

@@ -14,6 +14,11 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
     public let fileID: String?
     /// The line of that call, counted from 1; nil if `fileID` is nil.
     public let line: Int?
+
+    fileprivate var place: String {
+      guard let fileID, let line else { return quoted(fullPath) }
+      return "\(quoted(fullPath)), at \(fileID):\(line)"
+    }
   }
 
   /// The class of the object. If a context has leaked, this is `UDIContext`.
@@ -119,13 +124,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-extension UDILeak.Attachment {
-  fileprivate var place: String {
-    guard let fileID, let line else { return quoted(fullPath) }
-    return "\(quoted(fullPath)), at \(fileID):\(line)"
-  }
-}
-
-private func unique<Element: Equatable>(_ elements: [Element]) -> [Element] {
+/// The elements without repetitions, in order.
+func unique<Element: Equatable>(_ elements: [Element]) -> [Element] {
   elements.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
 }

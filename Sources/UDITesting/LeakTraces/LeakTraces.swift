@@ -50,21 +50,17 @@ package struct LeakTraces {
   package func causes() -> [(position: Int, held: [Int])] {
     let heldByKnown = leaked.indices.filter { fromKnown[leaked[$0]] != nil }
     var visited = Set(heldByKnown.map { leaked[$0] })
-    var causes = heldByKnown.map { (position: $0, held: visit(from: leaked[$0], &visited)) }
+    let causes = heldByKnown.map { (position: $0, held: visit(from: leaked[$0], &visited)) }
     // The rest takes two passes. In the first, each object that no earlier one leads to is a candidate. A candidate
     // may lead to earlier ones, but not to later ones, so in the second pass the last candidate comes first.
+    func pass(_ positions: [Int], _ visited: inout Set<Int>) -> [(position: Int, held: [Int])] {
+      positions.compactMap { position in
+        visited.insert(leaked[position]).inserted ? (position, visit(from: leaked[position], &visited)) : nil
+      }
+    }
     var inFirstPass = visited
-    let candidates = leaked.indices.filter { position in
-      guard inFirstPass.insert(leaked[position]).inserted else { return false }
-      _ = visit(from: leaked[position], &inFirstPass)
-      return true
-    }
-    var others: [(position: Int, held: [Int])] = []
-    for position in candidates.reversed() where visited.insert(leaked[position]).inserted {
-      others.append((position, visit(from: leaked[position], &visited)))
-    }
-    causes += others.reversed()
-    return causes
+    let candidates = pass(Array(leaked.indices), &inFirstPass).map(\.position)
+    return causes + pass(candidates.reversed(), &visited).reversed()
   }
 
   /// Visits the nodes that can be reached from the given one and have not been visited yet.

@@ -87,16 +87,12 @@ final class ReferenceGraph {
   }
 
   /// The index of the given object's node, or nil if there is none.
-  func existingIndex(of object: AnyObject) -> Int? { indices[Self.address(of: object)] }
-
-  private static func address(of object: AnyObject) -> UInt {
-    unsafe UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
-  }
+  func existingIndex(of object: AnyObject) -> Int? { indices[UInt(bitPattern: ObjectIdentifier(object))] }
 
   // MARK: - Nodes
 
   private func index(of object: AnyObject) -> Int {
-    let address = Self.address(of: object)
+    let address = UInt(bitPattern: ObjectIdentifier(object))
     if let index = indices[address] { return index }
     return add(Node(name: name(of: object), object: object, address: address))
   }

@@ -49,13 +49,11 @@ struct ReferenceScan {
         unsafe scanFields(address, layout)
       }
     case .enumeration: unsafe scanPayload(address, layout)
-    case .function:
-      if layout.hasFunctionContext { unsafe addFunction(at: address) }
+    case .function where layout.hasFunctionContext: unsafe addFunction(at: address)
     case .existential, .extendedExistential: unsafe scanExistential(address, layout)
-    case .opaque:
-      // Swift code cannot name this type, so the text of its name is compared.
-      if _typeName(type) == "Builtin.NativeObject" { unsafe addReference(at: address) }
-    case .other: break
+    // Swift code cannot name this type, so the text of its name is compared.
+    case .opaque where _typeName(type) == "Builtin.NativeObject": unsafe addReference(at: address)
+    case .function, .opaque, .other: break
     }
   }
 

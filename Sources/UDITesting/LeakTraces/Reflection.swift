@@ -139,8 +139,9 @@ struct TypeLayout {
       let offset = fieldOffset(type, index: index)
       let end = place + 1 < indices.count ? fieldOffset(type, index: indices[place + 1]) : wholeSize
       let name = unsafe metadata.name.map { unsafe String(cString: $0) } ?? "\(index)"
-      return Field(
-        name: Self.written(name), offset: offset, type: isKnown ? fieldType : nil, room: max(0, end - offset))
+      // The storage of a lazy property has a longer name. That of an element of a tuple begins with a dot.
+      let written = String(name.trimmingPrefix("$__lazy_storage_$_").trimmingPrefix("."))
+      return Field(name: written, offset: offset, type: isKnown ? fieldType : nil, room: max(0, end - offset))
     }
   }
 
@@ -182,13 +183,6 @@ struct TypeLayout {
   /// The size of a value of the type or, for a class, of an object.
   private var wholeSize: Int {
     kind == .classReference ? unsafe Int(metadata.load(fromByteOffset: Self.objectSize, as: UInt32.self)) : size
-  }
-
-  /// The name as in the source. For a lazy property, the runtime knows only the name of its storage.
-  private static func written(_ name: String) -> String {
-    let lazyPrefix = "$__lazy_storage_$_"
-    if name.hasPrefix(lazyPrefix) { return String(name.dropFirst(lazyPrefix.count)) }
-    return name.hasPrefix(".") ? String(name.dropFirst()) : name
   }
 }
 
@@ -271,9 +265,7 @@ struct FieldMetadata {
 private func fieldCount(_ type: Any.Type) -> Int
 
 @_silgen_name("swift_reflectionMirror_recursiveChildMetadata")
-private func fieldType(
-  _ type: Any.Type, index: Int, metadata: UnsafeMutablePointer<FieldMetadata>
-) -> Any.Type
+private func fieldType(_ type: Any.Type, index: Int, metadata: UnsafeMutablePointer<FieldMetadata>) -> Any.Type
 
 @_silgen_name("swift_reflectionMirror_recursiveChildOffset")
 private func fieldOffset(_ type: Any.Type, index: Int) -> Int
