@@ -57,8 +57,7 @@ extension UDIContext {
     do {
       try await setUp(scope)
       try Task.checkCancellation()
-      let path = scope.change { node, _ in node.endingPath }
-      if let path { throw UDITreeError.closed(path, child: scope.fullPath, parent: fullPath) }
+      if let path = scope.endingPath { throw UDITreeError.closed(path, child: scope.fullPath, parent: fullPath) }
       return scope
     } catch {
       await scope.endScope(after: error)

@@ -75,7 +75,7 @@ extension UDIRegistration {
       let keepers = provider.openKeepers(verb, &garbage) ?? []
       for keeper in keepers {
         let (isNew, closer) = (keeper.closer == nil, keeper.closer ?? Closer())
-        if let old = closer.operation { garbage.add(old) }
+        if let old = closer.operation { garbage.add(old.body) }
         change(closer)
         keeper.setCloser(closer)
         if let node = keeper.node { keeper.noteCloser(node) }

@@ -50,7 +50,7 @@ extension UDIRegistration {
   }
 
   private func run(_ body: Closer.Body, _ mayEnd: Bool, at site: UDICallSite) -> UDIRegistration {
-    let keepers = changeClosers("running", at: site) { ($0.operation, $0.mayEnd) = (body, mayEnd) }
+    let keepers = changeClosers("running", at: site) { $0.operation = (body, mayEnd) }
     for keeper in keepers { keeper.beginOperations() }
     return self
   }

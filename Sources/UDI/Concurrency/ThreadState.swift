@@ -43,6 +43,4 @@ class ThreadState: ThreadStateMaking {
 }
 
 /// Makes the state of a thread. The layer that adds to it implements this.
-protocol ThreadStateMaking {
-  static func make() -> ThreadState
-}
+protocol ThreadStateMaking { static func make() -> ThreadState }

@@ -72,6 +72,9 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
   /// Marks this context, so that lookups that begin here are recorded.
   func recordLookups() { change { node, _ in node.recordLookups() } }
 
+  /// The path of the outermost context that is ending, of this one and those above; nil if this one is not.
+  var endingPath: [String]? { change { node, _ in node.endingPath } }
+
   /// A text that names the context; unique among siblings.
   public var tag: String { withNode(\.tag) }
 

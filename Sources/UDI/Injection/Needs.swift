@@ -24,8 +24,7 @@ extension Node {
 extension PropertyLink {
   /// The properties that are filled when the object is attached.
   static func needs(of object: AnyObject) -> [RequiredProperties.Property] {
-    guard someAreRequired.load(ordering: .relaxed) else { return [] }
-    return RequiredProperties.of(type(of: object)).usableFromOutside
+    someAreRequired.load(ordering: .relaxed) ? RequiredProperties.of(type(of: object)).usableFromOutside : []
   }
 
   static func of(_ object: AnyObject, _ property: RequiredProperties.Property) -> PropertyLink {

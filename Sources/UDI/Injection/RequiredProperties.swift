@@ -27,9 +27,9 @@ final class RequiredProperties {
 
   private init(of type: AnyClass) {
     all = sequence(first: type, next: _getSuperclass).flatMap(RequiredProperties.own)
-    let description = unsafe RequiredProperties.places(of: type)?.description
-    let isActor = unsafe description.map { unsafe $0.load(as: UInt32.self) >> 23 & 1 == 1 }
-    usableFromOutside = isActor == true ? [] : all
+    // The description's flags say whether the class is an actor.
+    let flags = unsafe RequiredProperties.places(of: type)?.description.load(as: UInt32.self) ?? 0
+    usableFromOutside = flags >> 23 & 1 == 1 ? [] : all
   }
 
   // MARK: - The runtime's description of a class

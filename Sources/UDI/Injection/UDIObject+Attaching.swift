@@ -52,11 +52,8 @@ extension UDIObject {
   private func setContext(_ context: UDIContext?, at site: UDICallSite?) {
     let attachment = _attachedContext
     guard attachment === _attachedContext else {
-      fatalError(
-        """
-        \(describeType(type(of: self))) returns another attachment each time, so it would never be \
-        attached. Store one: `let _attachedContext = UDIAttachment()`
-        """)
+      let name = describeType(type(of: self))
+      fatalError("\(name) returns another attachment each time. Store one: `let _attachedContext = UDIAttachment()`")
     }
     attachment.remember(owner: self)
     Tree.change { attachment.attach(self, to: context, at: site, &$0) }

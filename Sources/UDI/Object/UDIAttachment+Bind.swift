@@ -2,6 +2,17 @@ import Synchronization
 
 /// Bindings that the object makes.
 extension UDIAttachment {
+  /// Makes bindings in the given contexts or, if that is nil, one in the object's effective context.
+  func bind(_ request: BindRequest, for owner: AnyObject, in contexts: [UDIContext]?) {
+    remember(owner: owner)
+    if contexts == nil || state.isGone {
+      let (verb, token, name) = (request.isMulti ? "multiBind" : "bind", request.token, request.name)
+      if effectiveContext(verb, owner, token.key(named: name).description, at: request.site) == nil { return }
+    }
+    guard let contexts else { return bind(request, in: nil) }
+    for context in contexts { bind(request, in: context) }
+  }
+
   /// Makes a binding in `context` or, if that is nil, in the object's effective context at that moment. Does nothing if
   /// the context that the object is attached to has gone since the caller checked, or refuses the binding.
   func bind(_ request: BindRequest, in context: UDIContext?) {

@@ -5,4 +5,7 @@ public struct UDICloseError: Error, Sendable, CustomStringConvertible {
 
   /// The number of failures, and each error once, with all dependencies that could not be closed because of it.
   public var description: String { UDIFailure.describe(failures, "could not be closed properly") }
+
+  /// Reports the failures. Call this if no caller waits to get them as an error.
+  package func report() { for failure in failures { failure.reportWhileClosing() } }
 }

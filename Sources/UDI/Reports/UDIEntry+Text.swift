@@ -26,7 +26,7 @@ extension UDIEntry: CustomStringConvertible {
   /// - Parameter wanted: The key that the explanation is about. The phrase names the entry's own key only if it is a
   ///   different one.
   func listed(for wanted: String) -> String {
-    let age = deadFor?.inWords
+    let age = deadFor.map(inWords)
     let what: Message =
       switch kind {
       case .live: "\(object), bound"
@@ -65,22 +65,20 @@ extension UDIEntry.Failure {
 
   /// How the factory failed: with which arguments, how long ago, and why.
   var phrase: String {
-    let ago = age.map { spelled(" \($0.inWords) ago") } ?? ""
+    let ago = age.map { spelled(" \(inWords($0)) ago") } ?? ""
     if message == Self.nilMessage { return spelled("returned nil\(ago)") }
     let arguments = argumentTypes.isEmpty ? "" : spelled(" with (\(argumentTypes.joined(separator: ", ")))")
     return spelled("failed\(arguments)\(ago): \(oneLine(message))")
   }
 }
 
-extension Duration {
-  fileprivate var inWords: String {
-    let seconds = components.seconds
-    return switch seconds {
-    case ..<1: "less than a second"
-    case ..<120: "\(seconds) s"
-    case ..<7200: "\(seconds / 60) min"
-    default: "\(seconds / 3600) h"
-    }
+private func inWords(_ time: Duration) -> String {
+  let seconds = time.components.seconds
+  return switch seconds {
+  case ..<1: "less than a second"
+  case ..<120: "\(seconds) s"
+  case ..<7200: "\(seconds / 60) min"
+  default: "\(seconds / 3600) h"
   }
 }
 

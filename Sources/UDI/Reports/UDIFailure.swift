@@ -36,14 +36,12 @@ public struct UDIFailure: Error, Sendable, CustomStringConvertible {
     let dependencies = failures.map(\.dependency)
     let count = Set(dependencies).count
     var lines = [spelled("\(count == 1 ? "One dependency" : "\(count) dependencies") \(what):")]
-    var number = 0
-    for (first, cause) in causes.enumerated() where causes.firstIndex(of: cause) == first {
-      let same = causes.indices.filter { causes[$0] == cause }
-      number += 1
+    let firsts = causes.indices.filter { causes.firstIndex(of: causes[$0]) == $0 }
+    for (number, first) in firsts.enumerated() {
       // All lines of a description are indented like its first one.
       let description = failures[first].description.split(separator: "\n", omittingEmptySubsequences: false)
-      lines.append("  " + description.prefix(number <= 10 ? .max : 1).joined(separator: "\n  "))
-      let others = same.dropFirst().map { dependencies[$0] }
+      lines.append("  " + description.prefix(number < 10 ? .max : 1).joined(separator: "\n  "))
+      let others = causes.indices.filter { $0 > first && causes[$0] == causes[first] }.map { dependencies[$0] }
       if !others.isEmpty { lines.append("    For the same reason: " + others.joined(separator: ", ")) }
     }
     return lines.joined(separator: "\n")
@@ -61,9 +59,4 @@ extension UDIFailure {
     UDIReporter.current.report(
       UDIMisuse(kind: kind, message: "\(what): \(self)", fileID: fileID ?? "", line: line ?? 0))
   }
-}
-
-extension UDICloseError {
-  /// Reports the failures. Call this if no caller waits to get them as an error.
-  package func report() { for failure in failures { failure.reportWhileClosing() } }
 }

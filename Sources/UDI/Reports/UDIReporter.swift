@@ -25,8 +25,7 @@ public struct UDIReporter: Sendable {
   ///   - reportsUnattachedUse: Whether to report that an object uses a verb while it is attached to no context.
   ///   - report: Called for each misuse, on the thread where it happened, while no lock is held.
   public init(reportsUnattachedUse: Bool = false, _ report: @escaping @Sendable (UDIMisuse) -> Void) {
-    self.reportsUnattachedUse = reportsUnattachedUse
-    body = report
+    (self.reportsUnattachedUse, body) = (reportsUnattachedUse, report)
   }
 
   /// Passes a misuse on to this reporter. Use this in a reporter that builds on another one.

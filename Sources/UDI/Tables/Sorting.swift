@@ -3,11 +3,7 @@
 
 /// The positions of the given ranks, in the order of the ranks.
 @inline(never)
-func positions(inOrderOf ranks: [UInt64]) -> [Int] {
-  var positions = Array(ranks.indices)
-  positions.sort { ranks[$0] < ranks[$1] }
-  return positions
-}
+func positions(inOrderOf ranks: [UInt64]) -> [Int] { ranks.indices.sorted { ranks[$0] < ranks[$1] } }
 
 extension Array {
   /// The elements in the order of their ranks. Often they are in order already.

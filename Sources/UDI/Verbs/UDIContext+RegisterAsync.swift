@@ -52,9 +52,8 @@ extension UDIContext {
       @escaping @Sendable @isolated(any) (UDIContext, repeat each Argument) async throws -> Dependency?
   ) -> UDIRegistration<Dependency> {
     let request = RegisterRequest(type, .anywhere, name, lifetime, replaces, nil, fileID, line)
-    let wanted = ArgumentPack<repeat each Argument>.wanted
     return register(
-      AsyncFactory(request, factory.isolation, wanted: wanted) { context, given, _ in
+      AsyncFactory(request, factory.isolation, wanted: ArgumentPack<repeat each Argument>.wanted) { context, given, _ in
         let arguments = try ArgumentPack<repeat each Argument>.read(given?.arguments)
         return Instance.wrapping(try await factory(context, repeat each arguments.all))
       })

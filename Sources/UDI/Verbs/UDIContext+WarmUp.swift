@@ -99,7 +99,7 @@ extension UDIContext {
   ///   - isOwned: Whether a context has to own the instance.
   /// - Returns: The failures; a single one if this context is closed, or is being closed.
   package func failuresToMake(areAliases: Bool, isOwned: Bool = false) async -> [UDIFailure] {
-    if let path = change({ node, _ in node.endingPath }) {
+    if let path = endingPath {
       let error = linkError(.closed(path), LookupRequest(UDIContext.self, .anywhere))
       return [UDIFailure(TypeIdentity.of(UDIContext.self), path: fullPath, error: error)]
     }

@@ -187,9 +187,8 @@ extension UDIOrigin {
   ) async throws -> Dependency {
     let context = try context(requiredFor: "obtain", request)
     do {
-      let instance = try await Demand(context: context, request: request, arguments: arguments).obtain()
-      // It is of exactly this type.
-      return instance.exact()
+      // The instance is of exactly this type.
+      return try await Demand(context: context, request: request, arguments: arguments).obtain().exact()
     } catch { throw seen(error, at: request.site) }
   }
 }

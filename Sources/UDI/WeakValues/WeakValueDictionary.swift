@@ -176,10 +176,9 @@ public struct WeakValueDictionary<Key: Hashable, Value> {
     let capacity = storage.table.capacity
     var dead: [Pair] = []
     var remaining = looks
-    var looked = 0
-    while remaining > 0, looked < capacity {
+    for _ in 0..<capacity {
+      if remaining <= 0 { break }
       cursor = (cursor + 1) & (capacity - 1)
-      looked += 1
       guard let pair = storage.table.element(inBucket: cursor) else { continue }
       if let object = pair.entry.object {
         keep(object, pair.entry)

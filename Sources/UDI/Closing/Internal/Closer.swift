@@ -9,10 +9,8 @@ package final class Closer: @unchecked Sendable {
 
   /// The closure of `onClose`; nil if there is none.
   @safe @exclusivity(unchecked) var close: Body?
-  /// The closure of `running`; nil if there is none.
-  var operation: Body?
-  /// Whether the operation may end before the context is closed.
-  var mayEnd = false
+  /// The closure of `running`, and whether the operation may end before the context is closed; nil if there is none.
+  var operation: (body: Body, mayEnd: Bool)?
   /// The instances that have to be closed, in the order in which they were made.
   @safe @exclusivity(unchecked) var unclosed: [Unclosed] = []
   /// Whether the context is being closed. If it is, `close()` calls the closer, so instances that leave the provider
@@ -30,7 +28,7 @@ package final class Closer: @unchecked Sendable {
   /// The same closures, for a provider with instances of its own.
   var forAnotherProvider: Closer {
     let other = Closer(reporter)
-    (other.close, other.operation, other.mayEnd) = (close, operation, mayEnd)
+    (other.close, other.operation) = (close, operation)
     return other
   }
 

@@ -98,9 +98,7 @@ final class ClosingRun: @unchecked Sendable {
       for unclosed in provider.closer?.unclosed ?? [] { unclosed.operation?.noteClosing(by: part) }
       if let creation = unsafe provider.creation { activities.append(creation) }
       if let preparation = provider.extras?.preparation { activities.append(preparation) }
-      if let caches = provider.caches {
-        activities += caches.all.flatMap { [$0.creation, $0.preparation].compactMap(\.self) }
-      }
+      for cache in provider.caches?.all ?? [] { activities += [cache.creation, cache.preparation].compactMap(\.self) }
       provider.leaveIfIdle(&garbage)
     }
     for activity in activities { part.underWay.append((activity, activity.add(.activity(part)))) }
@@ -167,9 +165,7 @@ final class ClosingRun: @unchecked Sendable {
   }
 
   /// What the run has to do next; nil if it ends all of its contexts.
-  private var step: Step? {
-    (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) }
-  }
+  private var step: Step? { (isEnding ? nil : parts[current]).map { ($0, !$0.underWay.isEmpty, !$0.toClose.isEmpty) } }
 
   /// Notes that everything has been closed in a context, and ends it if somebody waits for that. Returns the next step.
   @inline(never) private func noteDone(_ part: ClosingPart) -> Step? {
@@ -357,8 +353,7 @@ final class ClosingRun: @unchecked Sendable {
     guard let provider else { return !isLeft }
     for error in failed { note(UDIFailure(provider, path: part.path, error: error), part) }
     UDIObserver.tell {
-      .closed(
-        UDIEvent.Closed(provider, path: part.path, duration: UDIObserver.time - turnBegan, failure: failed.first))
+      .closed(.init(provider, path: part.path, duration: UDIObserver.time - turnBegan, failure: failed.first))
     }
     return true
   }

@@ -46,10 +46,7 @@ final class Operation: Activity, @unchecked Sendable {
   func perform(askedBy asker: AsyncCall? = nil) async -> (any Error)? {
     let (provider, body) = Tree.change { _ in (self.provider, self.body.take()) }
     guard let body else { return nil }
-    do {
-      let call = try AsyncCall(provider, beginning: self, askedBy: asker)
-      return await call.run(body)
-    } catch { return error }
+    do { return try await AsyncCall(provider, beginning: self, askedBy: asker).run(body) } catch { return error }
   }
 
   /// Ends an operation: notes the failure, tells those who wait for the end of a context, and wakes those who wait for

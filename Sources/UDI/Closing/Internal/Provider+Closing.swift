@@ -83,7 +83,7 @@ extension Provider {
   final func beginOperations(of instance: Instance? = nil, isPutOff: Bool = false) {
     guard maker.runsInstances else { return }
     let begun = Tree.change { _ -> [Operation] in
-      guard node != nil, let closer, let body = closer.operation, !closer.isClosing else { return [] }
+      guard node != nil, let closer, let (body, mayEnd) = closer.operation, !closer.isClosing else { return [] }
       closer.hasPutOffOperations = isPutOff || instance != nil && closer.hasPutOffOperations
       if isPutOff { return [] }
       var begun: [Operation] = []
@@ -92,7 +92,7 @@ extension Provider {
         let (owned, operation) = closer.unclosed[index]
         if let instance, owned.value.object !== instance.object { continue }
         if operation == nil {
-          begun.append(Operation(of: self, mayEnd: closer.mayEnd) { try await body.value(owned.value) })
+          begun.append(Operation(of: self, mayEnd: mayEnd) { try await body.value(owned.value) })
           closer.unclosed[index].operation = begun.last
         }
         if instance != nil { break }

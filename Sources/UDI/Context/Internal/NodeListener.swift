@@ -59,8 +59,7 @@
     func tellFollowersOfSearch()
     /// The context is closed, being closed or gone.
     func endFollowing(isGone: Bool)
-    /// Whether a lookup that a look makes need not be noted again (`Watcher+Needs.swift`). Do not call this under the
-    /// tree lock.
+    /// Whether a lookup that a look makes need not be noted again. Do not call this under the tree lock.
     func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool
     /// Notes a lookup, if a factory makes it in a look.
     func noteNeed(_ key: @autoclosure () -> KeyIdentity, _ search: UDISearch?, findsAll: Bool)

@@ -22,6 +22,14 @@ extension Entry {
     return (entry, object)
   }
 
+  /// The entry that user code registered: this entry itself, or its provider if the entry is an instance that a
+  /// provider keeps. Nil if this entry has been removed from its context.
+  var registeredEntry: Entry? {
+    if node == nil { return nil }
+    guard let made = self as? InstanceEntry, made.maker.id != 0 else { return self }
+    return made.maker
+  }
+
   /// The description of the entry in an audit. The garbage keeps its object alive.
   package final func described(_ garbage: inout Garbage) -> UDIEntry { sighted(&garbage).entry.timeless }
 }

@@ -82,16 +82,6 @@ extension UDIRecording {
   }
 }
 
-extension Entry {
-  /// The entry that user code registered: this entry itself, or its provider if the entry is an instance that a
-  /// provider keeps. Nil if this entry has been removed from its context.
-  var registeredEntry: Entry? {
-    if node == nil { return nil }
-    guard let made = self as? InstanceEntry, made.maker.id != 0 else { return self }
-    return made.maker
-  }
-}
-
 extension Node {
   /// Records that a dependent has found an entry in a lookup that began here.
   func noteUse(of found: Entry, by dependent: Dependent, _ garbage: inout Garbage) {

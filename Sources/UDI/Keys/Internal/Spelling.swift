@@ -18,8 +18,7 @@ package func describeType(_ typeName: String) -> String {
   let parts = typeName.split(separator: "(", omittingEmptySubsequences: false)
   return parts.dropFirst().reduce(into: String(parts[0])) { description, part in
     guard part.hasPrefix("unknown context at $"), let end = part.firstIndex(of: ")") else {
-      description += "(\(part)"
-      return
+      return description += "(\(part)"
     }
     // A local type is in several such contexts: its function, and the file if the function is private.
     description += description.hasSuffix("(private).") ? part[end...].dropFirst(2) : "(private\(part[end...])"
@@ -39,8 +38,7 @@ package func quoted(_ tags: [String]) -> String { spelled("\"\(describePath(tags
 /// Prepares a user's text for messages. The text may contain anything, so this escapes control characters, line breaks,
 /// and characters that change the direction of the text; and backslashes, so that different texts stay different.
 package func oneLine(_ text: String) -> String {
-  var line = ""
-  for scalar in text.unicodeScalars {
+  text.unicodeScalars.reduce(into: "") { line, scalar in
     let mustBeEscaped =
       switch scalar.properties.generalCategory {
       case .control, .lineSeparator, .paragraphSeparator: true
@@ -48,5 +46,4 @@ package func oneLine(_ text: String) -> String {
       }
     if mustBeEscaped { line += scalar.escaped(asASCII: true) } else { line.unicodeScalars.append(scalar) }
   }
-  return line
 }

@@ -43,8 +43,7 @@ package final class TypeIdentity: KeyIdentity, @unchecked Sendable {
   /// - Parameter original: The identity that was made for an earlier type with the same text. If there is one, its key
   ///   is that of both types, and the new identity is only in the table.
   init(_ type: Any.Type, original: TypeIdentity?, next: UInt) {
-    firstType = type
-    self.next = next
+    (firstType, self.next) = (type, next)
     super.init(id: nil)
     token = TypeToken(original ?? self, type).word
   }

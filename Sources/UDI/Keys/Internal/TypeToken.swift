@@ -23,8 +23,7 @@ struct TypeToken {
 
   /// Finds or makes the key of this type and a name. Too slow for the hot path, which needs only the key's id.
   func key(named name: UDIName?) -> KeyIdentity {
-    guard let name else { return identity.object }
-    return NamedKey.of(identity.object, name)
+    if let name { NamedKey.of(identity.object, name) } else { identity.object }
   }
 
   /// The id of the key that has this type and the given name, if any; see `KeyIdentity`.

@@ -23,9 +23,7 @@ extension Node {
       setEntry(provider.current, forKey: provider.keyID, notifying: provider.changeKind)
     }
     if let old {
-      if isRecording, provider.replaces == nil, !provider.isOfSetUp, !old.isOfSetUp {
-        reportReplaced(old, by: provider, &garbage)
-      }
+      if isRecording { reportReplaced(old, by: provider, &garbage) }
       retire(old, &garbage)
     }
   }
@@ -36,6 +34,7 @@ extension Node {
   /// Reports that a provider replaces another one that was registered at a different line, once for each such pair. A
   /// task's own reporter is told each time, because each test has to learn of it.
   private func reportReplaced(_ old: Provider, by new: Provider, _ garbage: inout Garbage) {
+    if new.replaces != nil || new.isOfSetUp || old.isOfSetUp { return }
     if old is Alias || new is Alias || old.site.hash == new.site.hash { return }
     let pair = new.site.hash ^ (old.site.hash &* 3)
     guard unsafe UDIReporter.ofTask != nil || Self.reportedPairs[pair] == nil else { return }
@@ -86,6 +85,12 @@ extension Node {
   /// The provider that is registered under the given key.
   func provider(_ key: UInt64) -> Provider? {
     treeLocked.providers.isEmpty ? nil : treeLocked.providers.find(key)?.element.provider
+  }
+
+  /// The keeper of a provider's instances for this scope; nil if the scope has made none.
+  func keeper(of provider: Provider) -> ScopeKeeper? {
+    // The cast is safe, because only these keepers are in the table under such keys.
+    self.provider(ScopeKey.id(provider.id)).map { unsafe unsafeDowncast($0, to: ScopeKeeper.self) }
   }
 
   /// The providers of this context, in the order of registration.

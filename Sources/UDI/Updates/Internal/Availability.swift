@@ -56,8 +56,7 @@ final class Availability: @unchecked Sendable {
     do { return try outcome.get() } catch ProviderFailure.nothing {
       try AsyncCall.checkCancellation()
       // While the context is being closed, something might still be found there.
-      let path = context.change { node, _ in node.endingPath }
-      throw context.explained(path.map(ProviderFailure.closed) ?? .nothing, requests[0])
+      throw context.explained(context.endingPath.map(ProviderFailure.closed) ?? .nothing, requests[0])
     }
   }
 

@@ -42,6 +42,15 @@ class Lookout: @unchecked Sendable {
   /// The id under which this is entered: that of the key, or the one that stands for all keys of the type.
   final var id: UInt64 { findsAll ? key.type.idOfAllKeys : key.id }
 
+  /// Whether this is the need for a key, or for all of a type, that begins at a node.
+  @inline(__always)
+  final func isLookup(of id: UInt64, _ direction: UDISearch, from node: Node) -> Bool {
+    self.id == id && start == node && self.direction == direction
+  }
+
+  /// Changes the number of lookups that follow all dependencies of the type. Called under the tree lock.
+  final func countFollower(_ difference: Int) { unsafe key.type.followers += difference }
+
   /// Records a change. Called under the tree lock.
   func notify(of kind: ChangeKind) {
     // A change that a look makes is no news for needs: otherwise, two consumers might keep each other busy.

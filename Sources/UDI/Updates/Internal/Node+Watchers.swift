@@ -18,6 +18,21 @@ extension Node {
     Resolution.present?.read(\.watcherOfNeeds)?.object.noteNeed(key(), search, findsAll: findsAll, from: self)
   }
 
+  /// Notes a lookup if it is a need that the watcher knows, and that has not changed. Not under the tree lock.
+  ///
+  /// - Returns: False for any other need, and if another thread is changing the tree; true also if the lookup is no
+  ///   need. (If a need changes before the lookup, the watcher is notified, and looks again.)
+  @inline(never)
+  func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool {
+    guard let thread = Resolution.present, let watcher = thread.read(\.watcherOfNeeds) else { return true }
+    // Nobody waits here, because this may run under an attachment's lock, for which a thread that holds the tree lock
+    // may wait.
+    guard Tree.lock.lockIfFree() else { return false }
+    defer { Tree.lock.unlock() }
+    let isHanded = search == nil && (thread.read { $0.hasHanded(self) } || AsyncCall.hasHanded(self))
+    return watcher.read { $0.meets(key, search ?? (isHanded ? .ancestors : shared.search), from: self) }
+  }
+
   func noteScope(_ key: KeyIdentity) { Watcher.present?.noteNeed(key, .ancestors, from: self) }
 
   /// Enters a watcher whose lookup begins at this node. It is entered here and at each node above that the lookup might
@@ -38,10 +53,10 @@ extension Node {
     lookout.hasMoved = false
     func enter(at node: Node) {
       let extras = node.treeLocked.ensureExtras()
-      let present = extras.followers[lookout.id]
-      let watchers = present ?? Lookouts()
+      let watchers = extras.followers[lookout.id] ?? Lookouts()
+      // None that is entered is empty, so this one is new.
+      if watchers.set.isEmpty { extras.followers[lookout.id] = watchers }
       watchers.set.insert(Unretained(lookout))
-      if present == nil { extras.followers[lookout.id] = watchers }
       node.treeLocked.isWatched = true
       if lookout.isEntered { lookout.nodesAbove.append(node) } else { lookout.start = node }
       lookout.isEntered = true

@@ -131,31 +131,3 @@ extension Watcher {
     needs.count += 1
   }
 }
-
-extension Lookout {
-  /// Whether this is the need for a key, or for all of a type, that begins at a node.
-  @inline(__always)
-  fileprivate final func isLookup(of id: UInt64, _ direction: UDISearch, from node: Node) -> Bool {
-    self.id == id && start == node && self.direction == direction
-  }
-
-  /// Changes the number of lookups that follow all dependencies of the type. Called under the tree lock.
-  final func countFollower(_ difference: Int) { unsafe key.type.followers += difference }
-}
-
-extension Node {
-  /// Notes a lookup if it is a need that the watcher knows, and that has not changed.
-  ///
-  /// - Returns: False for any other need, and if another thread is changing the tree; true also if the lookup is no
-  ///   need. (If a need changes before the lookup, the watcher is notified, and looks again.)
-  @inline(never)
-  func meetsNeed(_ key: UInt64, _ search: UDISearch?) -> Bool {
-    guard let thread = Resolution.present, let watcher = thread.read(\.watcherOfNeeds) else { return true }
-    // Nobody waits here, because this may run under an attachment's lock, for which a thread that holds the tree lock
-    // may wait.
-    guard Tree.lock.lockIfFree() else { return false }
-    defer { Tree.lock.unlock() }
-    let isHanded = search == nil && (thread.read { $0.hasHanded(self) } || AsyncCall.hasHanded(self))
-    return watcher.read { $0.meets(key, search ?? (isHanded ? .ancestors : shared.search), from: self) }
-  }
-}

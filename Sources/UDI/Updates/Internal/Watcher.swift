@@ -190,22 +190,3 @@ final class Watcher: Lookout, @unchecked Sendable {
     changes.wakeForChange()
   }
 }
-
-extension Activity {
-  /// Waits for changes until there is a result. Do not call this under a lock.
-  ///
-  /// - Parameter result: Called under the tree lock, at once and after each change; nil to go on waiting.
-  /// - Returns: The result; nil if the task is cancelled.
-  nonisolated(nonsending) final func waitForChange<Result>(_ result: () -> Result?) async -> Result? {
-    while !Task.isCancelled {
-      Schedule.reached(.awaitsChange)
-      let (found, number) = Tree.change { _ -> (Result?, UInt64) in
-        let found = result()
-        return (found, found == nil ? add(.task(nil, through: [])) : 0)
-      }
-      if let found { return found }
-      await waitUnlessCancelled(number)
-    }
-    return nil
-  }
-}

@@ -19,10 +19,7 @@ package class WeakEntry: CustomReflectable, @unchecked Sendable {
 
   /// The object as `Value`, the type that it was stored under; nil if the object has been released.
   final func load<Value>(as type: Value.Type) -> Value? {
-    guard let object, form.isComplete else { return object as? Value }
-    var value: Value?
-    unsafe withUnsafeMutablePointer(to: &value) { unsafe form.write(object, to: UnsafeMutableRawPointer($0)) }
-    return value
+    object.flatMap { Instance(object: $0, form: form, isBox: false).value(as: type) }
   }
 
   /// An empty mirror, because a mirror can be made on any thread, and the object may belong to the main actor.

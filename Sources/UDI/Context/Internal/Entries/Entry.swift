@@ -163,12 +163,9 @@ package final class InstanceEntry: Entry, @unchecked Sendable {
       reach: keeper.reach, at: keeper.site)
   }
 
-  deinit {
-    // The context that owns this entry can be released on any thread, but an instance that is not `Sendable` must be
-    // released on the main actor.
-    guard reach == .mainActor, let owned = owned.take() else { return }
-    releaseOnMainActor(consume owned)
-  }
+  // The context that owns this entry can be released on any thread, but an instance that is not `Sendable` must be
+  // released on the main actor.
+  deinit { if reach == .mainActor, let owned = owned.take() { releaseOnMainActor(consume owned) } }
 
   /// The instance, or nil if it has been released.
   var instance: Instance? { (owned ?? object).map { Instance(object: $0, form: form, isBox: kind == .boxed) } }

@@ -56,15 +56,3 @@ extension UDIContext {
     change { node, garbage in node.bind(binding, in: self, moving: moving, &garbage) }
   }
 }
-
-extension UDIAttachment {
-  fileprivate func bind(_ request: BindRequest, for owner: AnyObject, in contexts: [UDIContext]?) {
-    remember(owner: owner)
-    if contexts == nil || state.isGone {
-      let (verb, token, name) = (request.isMulti ? "multiBind" : "bind", request.token, request.name)
-      if effectiveContext(verb, owner, token.key(named: name).description, at: request.site) == nil { return }
-    }
-    guard let contexts else { return bind(request, in: nil) }
-    for context in contexts { bind(request, in: context) }
-  }
-}

@@ -20,12 +20,8 @@ struct LookupRequest: Sendable {
     _ type: Any.Type, _ reach: UDIReach, named name: UDIName? = nil, search: UDISearch? = nil, isFresh: Bool = false,
     at site: UDICallSite = UDICallSite("", 0)
   ) {
-    self.type = type
-    self.reach = reach
-    self.name = name
-    self.search = search
-    self.isFresh = isFresh
-    self.site = site
+    (self.type, self.reach, self.name, self.search) = (type, reach, name, search)
+    (self.isFresh, self.site) = (isFresh, site)
   }
 
   var key: KeyIdentity { TypeToken.of(type).key(named: name) }

@@ -88,8 +88,7 @@ extension Node {
 
   /// Marks this node, so that lookups that begin here take the slow path, on which they are recorded.
   func recordLookups() {
-    if shared.needsTreeLock || treeLocked.state == .closed { return }
-    lock.withLock { shared.needsTreeLock = true }
+    if !shared.needsTreeLock, treeLocked.state != .closed { lock.withLock { shared.needsTreeLock = true } }
   }
 
   /// Lets lookups that begin here take the fast path again, because recording was switched off, unless a creation needs

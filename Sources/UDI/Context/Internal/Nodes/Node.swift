@@ -125,8 +125,7 @@ package struct Node: Hashable, CustomReflectable, @unchecked Sendable {
 
   /// Allocates a node. The caller has to call `free` in the end.
   init(tag: String, search: UDISearch) {
-    let size = Self.tagOffset + MemoryLayout<String>.size
-    unsafe memory = .fromOpaque(allocateMemory(byteCount: size))
+    unsafe memory = .fromOpaque(allocateMemory(byteCount: Self.tagOffset + MemoryLayout<String>.size))
     unsafe lockMemory.initialize(to: Lock())
     unsafe sharedMemory.initialize(to: Shared(search: search))
     unsafe treeLockedMemory.initialize(to: TreeLocked())

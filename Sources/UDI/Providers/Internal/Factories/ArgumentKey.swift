@@ -20,10 +20,7 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
     digest = hasher.finalize()
   }
 
-  deinit {
-    guard belongsToMainActor else { return }
-    releaseOnMainActor(unsafe exchange(&values, with: []))
-  }
+  deinit { if belongsToMainActor { releaseOnMainActor(unsafe exchange(&values, with: [])) } }
 
   @usableFromInline
   static func == (left: ArgumentKey, right: ArgumentKey) -> Bool {
@@ -33,24 +30,20 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 
   /// Whether two arguments have the same type and are equal. The comparison does not use `AnyHashable`, for which 1 and
   /// 1.0 are equal.
-  private static func areEqual<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
-    func isEqual<Right: Hashable>(to right: Right) -> Bool {
-      // If values of the type are not references, the type has no subclasses, so no cast is needed. With an `as?` cast,
-      // a link takes 15 % longer (".context with one argument, already made" in `Benchmarks/compare`).
-      if Left.self == Right.self, !TypeMetadata(Left.self).holdsReferences {
-        return left == (unsafe unsafeBitCast(right, to: Left.self))
-      }
-      return areEqualObjects(left, right)
+  private static func areEqual<Left: Hashable, Right: Hashable>(_ left: Left, _ right: Right) -> Bool {
+    // If values of the type are not references, the type has no subclasses, so no cast is needed. With an `as?` cast,
+    // a link takes 15 % longer (".context with one argument, already made" in `Benchmarks/compare`).
+    if Left.self == Right.self, !TypeMetadata(Left.self).holdsReferences {
+      return left == (unsafe unsafeBitCast(right, to: Left.self))
     }
-    return isEqual(to: right)
+    return areEqualObjects(left, right)
   }
 
   // Not inlined into `areEqual`: the cast looks up the metadata of an optional, which is slow, and types without
   // references do not need the cast.
   @inline(never)
   private static func areEqualObjects<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
-    guard type(of: left) == type(of: right), let right = right as? Left else { return false }
-    return left == right
+    if type(of: left) == type(of: right), let right = right as? Left { left == right } else { false }
   }
 
   /// An argument in a form that can be compared; nil if it is not `Hashable`.

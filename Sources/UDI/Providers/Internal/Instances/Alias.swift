@@ -18,8 +18,7 @@ package final class Alias: Provider, @unchecked Sendable {
   override func instance(for context: UDIContext, with arguments: Arguments?, isFresh: Bool) throws -> Instance? {
     // Off the main actor, nothing may even hold a reference to an instance that belongs there.
     if reach == .mainActor || target.reach == .mainActor, !runsOnMainActor {
-      Resolution.current.read { $0.noteMissOnlyHere() }
-      throw ProviderFailure.isolatedElsewhere(.mainActor)
+      throw Resolution.current.read { $0.missedOnlyHere(.isolatedElsewhere(.mainActor)) }
     }
     do {
       return try target.instance(for: context, with: arguments, isFresh: isFresh).map { try cast($0, arguments) }

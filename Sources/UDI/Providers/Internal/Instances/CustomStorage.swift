@@ -35,8 +35,7 @@ final class CustomStorage: @unchecked Sendable {
   /// Returns the instance in the storage, if it was stored for this cache and since the last reset. Do not call this
   /// under a lock.
   func load() -> Instance? {
-    guard let kept = storage.load(), kept.generation == generation.load(ordering: .acquiring) else { return nil }
-    return kept.instance
+    storage.load().flatMap { $0.generation == generation.load(ordering: .acquiring) ? $0.instance : nil }
   }
 }
 

@@ -145,9 +145,8 @@ extension Provider {
     let values = arguments.compactMap(ArgumentKey.comparable)
     guard values.count == arguments.count else { return false }
     let key = values.isEmpty ? nil : ArgumentKey(values, belongsToMainActor: reach == .mainActor)
-    let candidates = Tree.change { _ in caches?.find(key) ?? [] }
-    guard let cache = candidates.first(where: { $0.arguments == key }) else { return false }
-    return InstanceKeeper(provider: self, cache: cache).present != nil
+    let cache = Tree.change { _ in caches?.find(key) ?? [] }.first { $0.arguments == key }
+    return cache.map { InstanceKeeper(provider: self, cache: $0).present != nil } ?? false
   }
 
   /// The user's storages. Call this under the tree lock.

@@ -17,6 +17,15 @@ extension Entry {
     try asProvider?.instance(for: context, with: arguments, isFresh: isFresh) ?? (self as? InstanceEntry)?.instance
   }
 
+  /// Refuses the dependency, or arguments, to a lookup because of the reach.
+  ///
+  /// - Throws: `ProviderFailure.explained`.
+  @inline(__always)
+  final func reject(_ reach: UDIReach, _ arguments: Arguments?) throws {
+    if registered.isRefused(to: reach) { throw ProviderFailure.explained(.notSendable) }
+    if reach == .mainActor, let arguments { try (self as? Provider)?.rejectArguments(arguments) }
+  }
+
   /// The type as which the instance was made; nil if it is not known.
   final var instanceType: Any.Type? { asProvider?.madeType }
 

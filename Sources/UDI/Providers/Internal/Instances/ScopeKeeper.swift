@@ -18,10 +18,7 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
     super.init(keepingFor: provider)
   }
 
-  deinit {
-    guard reach == .mainActor, let instance = unsafe instance.take() else { return }
-    releaseOnMainActor(consume instance)
-  }
+  deinit { if reach == .mainActor, let instance = unsafe instance.take() { releaseOnMainActor(consume instance) } }
 
   override var kept: Instance? { unsafe instance }
 
@@ -31,14 +28,5 @@ final class ScopeKeeper: Provider, @unchecked Sendable {
     guard let instance = unsafe instance.take() else { return }
     garbage.add(instance.object, reach)
     leaveIfIdle(&garbage)
-  }
-}
-
-/// Scopes. Used under the tree lock.
-extension Node {
-  /// The keeper of a provider's instances for this scope; nil if the scope has made none.
-  func keeper(of provider: Provider) -> ScopeKeeper? {
-    // The cast is safe, because only these keepers are in the table under such keys.
-    self.provider(ScopeKey.id(provider.id)).map { unsafe unsafeDowncast($0, to: ScopeKeeper.self) }
   }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 /// Something that takes its time, and that threads and tasks wait for: a creation (`Creation`), an operation of the
 /// user (`Operation`), or the end of a context (`ClosingPart`). Code that waits for changes of something that lasts,
@@ -37,7 +38,7 @@ class Activity: @unchecked Sendable {
     fileprivate var isForOptional: Bool {
       switch self {
       case .thread(let thread): thread.read { unsafe $0.optionalLookups > 0 }
-      case .task(let call, _): call?.waitsForOptional == true
+      case .task(let call, _): call?.waitsForOptional.load(ordering: .relaxed) == true
       case .activity: false
       }
     }
@@ -217,6 +218,23 @@ class Activity: @unchecked Sendable {
     unsafe waiting.forEach { if let continuation = $0.continuation.take() { Tree.resume(continuation) } }
     unsafe waiting = ObjectTable()
     wantedBy = 0
+  }
+
+  /// Waits for changes until there is a result. Do not call this under a lock.
+  ///
+  /// - Parameter result: Called under the tree lock, at once and after each change; nil to go on waiting.
+  /// - Returns: The result; nil if the task is cancelled.
+  nonisolated(nonsending) final func waitForChange<Result>(_ result: () -> Result?) async -> Result? {
+    while !Task.isCancelled {
+      Schedule.reached(.awaitsChange)
+      let (found, number) = Tree.change { _ -> (Result?, UInt64) in
+        let found = result()
+        return (found, found == nil ? add(.task(nil, through: [])) : 0)
+      }
+      if let found { return found }
+      await waitUnlessCancelled(number)
+    }
+    return nil
   }
 
   // MARK: - Circles

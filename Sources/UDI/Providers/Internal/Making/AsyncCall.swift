@@ -35,12 +35,8 @@ final class AsyncCall: @unchecked Sendable {
   private let hasEnded = Atomic<Bool>(false)
   /// Whether the factory itself is running now.
   private let isInFactory = Atomic<Bool>(false)
-  private let isOptional = Atomic<Bool>(false)
   /// Whether the call obtains an optional parameter now.
-  var waitsForOptional: Bool {
-    get { isOptional.load(ordering: .relaxed) }
-    set { isOptional.store(newValue, ordering: .relaxed) }
-  }
+  let waitsForOptional = Atomic<Bool>(false)
   /// The error of the first `link` or `linkAll` with which the factory has missed something that `obtain` would make.
   private var missed: UDILinkError?
 

@@ -56,10 +56,9 @@ final class AsyncCreation: Creation, @unchecked Sendable {
   ///
   /// - Returns: False if the creation has been abandoned.
   func beginKeeping() -> Bool {
-    Tree.change { _ in
-      isKeeping = !isAbandoned
-      return isKeeping
-    }
+    Tree.change { _ in isKeeping = !isAbandoned }
+    // Only this task writes it, so it may read it without the lock.
+    return isKeeping
   }
 
   /// Removes a waiter whose task has been cancelled. If no other task wants the instance, abandons the creation.

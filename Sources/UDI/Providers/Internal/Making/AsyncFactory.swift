@@ -24,8 +24,7 @@ final class AsyncFactory: Provider, @unchecked Sendable {
   ) {
     request.reach.assertIsolation(request.type)
     self.function = ActorOwned(function, by: actor)
-    self.parameters = parameters
-    reachOfUncheckedParameters = reach
+    (self.parameters, reachOfUncheckedParameters) = (parameters, reach)
     super.init(request, isolation: .of(actor, in: nil, at: request.site), wanted: wanted)
   }
 
@@ -115,7 +114,6 @@ final class AsyncFactory: Provider, @unchecked Sendable {
     if let owner = owner(asking: context) { try resolution.read { try $0.checkWarmUp(calling: self, for: owner) } }
     let asker = Activity.Waiter.task(.current, through: resolution.read { $0.keys(from: 0) })
     if let cycle = Tree.change({ _ in creation?.circle(through: asker) }) { throw ProviderFailure.cycle(cycle) }
-    resolution.read { $0.noteMissOnlyHere() }
-    throw ProviderFailure.asynchronous(self)
+    throw resolution.read { $0.missedOnlyHere(.asynchronous(self)) }
   }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The request of an `obtain`, with everything that is passed on to the lookups of an initialiser's parameters.
 ///
 /// `obtain` waits for other threads and tasks, for the actor that a factory belongs to, and for asynchronous factories.
@@ -78,41 +80,23 @@ struct Demand: Sendable {
     let wasEnding = owner?.change { node, _ in node.isEnding } ?? true
     guard let made = try await provider.obtain(self) else { return nil }
     // If the context has been closed while the instance was being made, the instance has been closed, too, or will be.
-    if !wasEnding, let path = owner?.change({ node, _ in node.endingPath }) { throw ProviderFailure.closed(path) }
+    if !wasEnding, let path = owner?.endingPath { throw ProviderFailure.closed(path) }
     // If the instance is not of the requested type, it is released here, on its own actor.
     return try withExtendedLifetime(made) { try exact(made.value, provider) }
   }
 
-  /// Takes the first two steps: finds an instance that is there, or the provider to ask. Makes nothing. The steps are
-  /// those of `UDIContext.complete`, but a provider is not asked here.
+  /// Takes the first two steps: finds an instance that is there, or the provider to ask. Makes nothing.
   @inline(never)
   func find() throws -> (present: Instance?, provider: Provider?) {
     let given = arguments?.arguments
-    var (present, provider): (Instance?, Provider?)
-    let found = try looking(isForFactory: true) {
+    var provider: Provider?
+    let present = try looking(isForFactory: true) {
       try Instance.written(as: request.type) { memory in
-        var answer =
-          given == nil ? context.attempt(request, into: memory) : context.attemptToMake(request, into: memory)
-        while true {
-          switch answer {
-          case .written: return
-          case .object(let object) where memory.write(object, as: request.type): return
-          case .nothing, .object: throw ProviderFailure.nothing
-          case .provided(let entry):
-            try entry.reject(request.reach, given)
-            provider = entry as? Provider
-            // Nil if the entry has left its context in the meantime.
-            if provider == nil, let instance = try entry.takeInstance(for: context, with: nil, isFresh: false) {
-              present = try exact(instance, entry)
-            }
-            if provider != nil || present != nil { return }
-          case .dead, .lookAgain, .notBegun: break
-          }
-          answer = context.locate(request, mustMake: given != nil, for: nil, into: memory)
-        }
+        let answer = context.attempt(request, mustMake: given != nil, into: memory)
+        provider = try context.complete(answer, request, with: given, reports: false, asks: false, into: memory)
       }
     }
-    return (present ?? found, provider)
+    return (present, provider)
   }
 
   /// An entry's instance as exactly the requested type.
@@ -137,8 +121,7 @@ struct Demand: Sendable {
   /// - Parameter isForFactory: Whether this is a lookup on behalf of an initialiser.
   @inline(__always)
   func looking<Made>(isForFactory: Bool = false, _ body: () throws -> Made) throws -> Made {
-    guard let watcher else { return try body() }
-    return try watcher.looking(isForFactory: isForFactory, body)
+    if let watcher { try watcher.looking(isForFactory: isForFactory, body) } else { try body() }
   }
 
   // MARK: - The parameters of an initialiser
@@ -152,10 +135,10 @@ struct Demand: Sendable {
   ) async throws -> [OwnedInstance?] {
     var instances: [OwnedInstance?] = []
     let call = AsyncCall.current
-    defer { call?.waitsForOptional = false }
+    defer { call?.waitsForOptional.store(false, ordering: .relaxed) }
     for type in types {
       let wrapped = wrappedType(of: type)
-      call?.waitsForOptional = wrapped != nil
+      call?.waitsForOptional.store(wrapped != nil, ordering: .relaxed)
       let parameter = Demand(
         context: context, request: LookupRequest(wrapped ?? type, reach), graph: graph, warmUp: warmUp, watcher: watcher
       )

@@ -113,10 +113,7 @@ final class Factory: Provider, @unchecked Sendable {
     // Step 2.
     do {
       if thread.read({ unsafe $0.isForObtain }) { try thread.read { try $0.checkWarmUp(calling: self, for: context) } }
-      if !mayRunHere {
-        thread.read { $0.noteMissOnlyHere() }
-        throw ProviderFailure.isolatedElsewhere(isolation)
-      }
+      if !mayRunHere { throw thread.read { $0.missedOnlyHere(.isolatedElsewhere(isolation)) } }
       try thread.read { try $0.push(self, for: context, with: arguments, isKept: creation != nil, isFresh: isFresh) }
     } catch {
       if let creation { keeper.end(creation, .success(nil)) }

@@ -61,12 +61,11 @@ final class Graph: @unchecked Sendable {
   /// Ends a graph of asynchronous factories, and releases its instances. A factory may start a task without waiting for
   /// it, and that task keeps this object alive.
   func end() {
-    var released = ObjectTable<InstanceCaches>()
-    Tree.change { _ in
+    Tree.change { garbage in
       hasEnded = true
-      swap(&released, &caches)
+      caches.forEach { garbage.add($0) }
+      caches = ObjectTable()
     }
-    _ = consume released
   }
 }
 

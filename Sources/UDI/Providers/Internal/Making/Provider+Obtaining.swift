@@ -28,10 +28,8 @@ extension Provider {
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
     let claim = try keeper.claim(for: context, by: .task(asker, through: []), isPreparing: !isAsynchronous)
-    guard case .make(let new, let waiter) = claim else { return claim }
-    guard let creation = new as? AsyncCreation, let waiter else {
-      preconditionFailure("a task begins a creation that it waits for")
-    }
+    // A task begins a creation that it waits for.
+    guard case .make(let creation as AsyncCreation, let waiter?) = claim else { return claim }
     let owner = creation.owner ?? context
     creation.start { [self] in
       do {

@@ -355,8 +355,7 @@ package class Provider: Entry, @unchecked Sendable {
     serial = node.treeLocked.nextSerial
     node.treeLocked.nextSerial &+= 1
     if unsafe uncheckedLifetime == nil, wanted == nil { unsafe uncheckedLifetime = node.defaultLifetime?.kind }
-    let chosen = unsafe uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
-    sharing = kind == .scoped ? .strong : chosen
+    sharing = unsafe kind == .scoped ? .strong : uncheckedLifetime?.sharing ?? (wanted == nil ? .strong : .unique)
     if hasCloser || isAsynchronous { noteCloser(node) }
     if sharing == .graph, wanted == nil, self is Factory { kind = .graphProvider }
     comesFromLook = Tree.isLooking

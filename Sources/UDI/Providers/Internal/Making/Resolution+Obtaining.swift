@@ -36,8 +36,11 @@ extension Resolution {
 
   // MARK: - What closures miss
 
-  /// Notes that a lookup has failed, although it might succeed elsewhere.
-  func noteMissOnlyHere() { unsafe missesOnlyHere += 1 }
+  /// Notes that a lookup has failed, although it might succeed elsewhere. Returns the failure.
+  func missedOnlyHere(_ failure: ProviderFailure) -> ProviderFailure {
+    unsafe missesOnlyHere += 1
+    return failure
+  }
 
   /// Notes the error of a `link` or `linkAll` by the running closure, if that runs for `obtain`. The closure then fails
   /// with this error, so that no instance is kept without a dependency that `obtain` would make.

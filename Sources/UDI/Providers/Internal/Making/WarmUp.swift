@@ -40,9 +40,9 @@ final class WarmUp: @unchecked Sendable {
         let (demand, provider) = items[index]
         let actor = demand.request.reach == .mainActor ? MainActor.shared : nil
         if let provider, !provider.isAsynchronous, provider.reachOfParameters == nil {
-          errors[index] = await demand.failure(on: provider.isolation.isMainActor ? MainActor.shared : actor)
+          errors[index] = await Self.failure(of: demand, on: provider.isolation.isMainActor ? MainActor.shared : actor)
         } else {
-          group.addTask { (index, await demand.failure(on: actor)) }
+          group.addTask { (index, await WarmUp.failure(of: demand, on: actor)) }
         }
       }
       for await (index, error) in group { errors[index] = error }
@@ -95,15 +95,13 @@ final class WarmUp: @unchecked Sendable {
   func note(_ error: any Error, of provider: Provider, for context: UDIContext) {
     Tree.change { _ in factoryErrors.append((provider.id, context, error)) }
   }
-}
 
-extension Demand {
-  /// Makes the dependency, and returns the error if that fails. The instance is released here.
+  /// Makes a dependency, and returns the error if that fails. The instance is released here.
   ///
   /// - Parameter actor: The main actor, if the dependency might not be `Sendable`.
-  @inline(never) fileprivate func failure(on actor: isolated (any Actor)?) async -> (any Error)? {
+  @inline(never) private static func failure(of demand: Demand, on actor: isolated (any Actor)?) async -> (any Error)? {
     do {
-      _ = try await obtain()
+      _ = try await demand.obtain()
       return nil
     } catch { return error }
   }
