@@ -30,13 +30,16 @@ final class ArgumentKey: Equatable, @unchecked Sendable {
 
   /// Whether two arguments have the same type and are equal. The comparison does not use `AnyHashable`, for which 1 and
   /// 1.0 are equal.
-  private static func areEqual<Left: Hashable, Right: Hashable>(_ left: Left, _ right: Right) -> Bool {
-    // If values of the type are not references, the type has no subclasses, so no cast is needed. With an `as?` cast,
-    // a link takes 15 % longer (".context with one argument, already made" in `Benchmarks/compare`).
-    if Left.self == Right.self, !TypeMetadata(Left.self).holdsReferences {
-      return left == (unsafe unsafeBitCast(right, to: Left.self))
+  private static func areEqual<Left: Hashable>(_ left: Left, _ right: any Hashable) -> Bool {
+    func isEqual<Right: Hashable>(to right: Right) -> Bool {
+      // If values of the type are not references, the type has no subclasses, so no cast is needed. With an `as?` cast,
+      // a link takes 15 % longer (".context with one argument, already made" in `Benchmarks/compare`).
+      if Left.self == Right.self, !TypeMetadata(Left.self).holdsReferences {
+        return left == (unsafe unsafeBitCast(right, to: Left.self))
+      }
+      return areEqualObjects(left, right)
     }
-    return areEqualObjects(left, right)
+    return isEqual(to: right)
   }
 
   // Not inlined into `areEqual`: the cast looks up the metadata of an optional, which is slow, and types without
