@@ -64,13 +64,20 @@ public struct UDIUnmetNeeds: Error, Sendable, CustomStringConvertible {
   ///
   /// They keep no instance yet.
   public fileprivate(set) var unchecked: [UDIExplanation.Place] = []
+  /// The kinds of scopes for which something is registered, although there is no scope of the kind.
+  ///
+  /// Such a kind may be misspelt. What is registered for it was looked up from a new scope.
+  public fileprivate(set) var kindsWithoutScope: [String] = []
 
   /// The number of failures, and each error once; then the optional parameters that are nil; then the registrations
-  /// that were not checked.
+  /// that were not checked, and the kinds without a scope.
   public var description: String {
     var text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
     if !nilParameters.isEmpty { text += "\n" + UDIFailure.describe(nilParameters, "must do without a parameter") }
     if !unchecked.isEmpty { text += "\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined() }
+    if !kindsWithoutScope.isEmpty {
+      text += "\nThere is no scope of the kind \(kindsWithoutScope.map { quoted([$0]) }.joined(separator: ", or "))."
+    }
     return text
   }
 }
@@ -123,6 +130,8 @@ private final class NeedsCheck {
       provider.map { $0.owner(asking: scope) === scope } ?? scope.isScope
     }
     if !scopes.isEmpty { return scopes.map { ($0, false) } }
+    let kind = provider?.scopeKind
+    if let kind, !result.kindsWithoutScope.contains(kind) { result.kindsWithoutScope.append(kind) }
     return [(context, provider != nil || !sequence(first: context, next: \.parent).contains(where: \.isScope))]
   }
 

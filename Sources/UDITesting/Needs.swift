@@ -15,7 +15,8 @@ public import UDI
 /// For a property with the wrapper `@Linked` for which nothing would be found, there is only a warning. There is also
 /// only a warning for a type that is registered under names only, or only where the context's search does not look.
 /// This is because only an object knows the name and the search of a property: see the form that takes an object. For a
-/// property with the wrapper `@Followed`, there is a warning only if its dependency is registered under another type.
+/// property with the wrapper `@Followed`, there is a warning only if its dependency is registered under another type,
+/// or is part of a scope that the context is not in.
 ///
 /// - Parameters:
 ///   - classes: The classes. Properties that they inherit count.
@@ -37,8 +38,8 @@ public func expectNeedsAreMet(
 /// and with the search of the property.
 ///
 /// For a property with the wrapper `@Linked` that would find nothing, there is only a warning. For a property with the
-/// wrapper `@Followed`, there is a warning only if its dependency is registered under another type. The object is not
-/// changed, and nothing is made.
+/// wrapper `@Followed`, there is a warning only if its dependency is registered under another type, or is part of a
+/// scope that the context is not in. The object is not changed, and nothing is made.
 ///
 /// - Parameters:
 ///   - object: The object.
@@ -89,7 +90,7 @@ private struct Need {
     switch explanation.cause {
     case .found: return
     case .otherNames, .outOfReach: isCertain = isRequestKnown
-    case .otherType, .moreGeneralType: break
+    case .otherType, .moreGeneralType, .noScope, .inScope: break
     default: if isFollowed { return }
     }
     Issue.record(

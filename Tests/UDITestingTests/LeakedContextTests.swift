@@ -7,6 +7,23 @@ struct LeakedContextTests {
   private let file = "UDITestingTests/LeakedContextTests.swift"
   private let kept = Locked<any AnyObject & Sendable>([])
 
+  @Test("Of an object that is bound elsewhere, the context that it is attached to is named, and whether that is alive")
+  func boundElsewhere() throws {
+    let line = #line + 3
+    let found = try leaks {
+      let checkout = try AppContext.makeChild(tag: "Checkout")
+      let guest = Guest().attached(to: checkout)
+      guest.multiBind(guest, as: Guest.self, in: [AppContext])
+      kept.add(guest)
+      AppContext.removeChild(checkout)
+    }
+    let text = """
+      Still alive: the Guest that was registered as UDITestingTests.Guest in "App", at \(file):\(line + 1); \
+      and attached to "App / Checkout", at \(file):\(line). So is that context. Who
+      """
+    #expect(found.count == 1 && found[0].description.hasPrefix(text))
+  }
+
   @Test("An object that is only attached is found, with its class, the context, and the line where that is known")
   func onlyAttached() throws {
     let line = #line + 4

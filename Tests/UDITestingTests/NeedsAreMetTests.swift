@@ -114,6 +114,24 @@ private final class Tuner: UDIFinalObject {
     expectNeedsAreMet(by: Title(), in: context)
   }
 
+  @Test("Of what an object follows, a scope that its context is not in is worth a warning")
+  func followedFromOutsideAScope() async throws {
+    final class Title: UDIFinalObject {
+      let _attachedContext = UDIAttachment()
+      @Followed var radio: (any Radio)?
+    }
+    let context = UDIContext(tag: "context")
+    context.register((any Radio).self, lifetime: .scope("kitchen")) { Receiver() }
+    var found = try await issues { expectNeedsAreMet(by: Title.self, in: context) }
+    #expect(found.map(\.severity) == [.warning] && found[0].text.contains("scope of the kind \"kitchen\""))
+    let kitchen = try context.makeScope(tag: "kitchen")
+    expectNeedsAreMet(by: Title.self, in: kitchen)
+    context.unregister((any Radio).self)
+    kitchen.provide(Receiver(), as: (any Radio).self)
+    found = try await issues { expectNeedsAreMet(by: Title(), in: context) }
+    #expect(found.map(\.severity) == [.warning] && found[0].text.contains("closed to lookups from outside"))
+  }
+
   @Test("Where the context's search does not look, a class's need is a warning; its object knows the search")
   func searches() async throws {
     let context = UDIContext(tag: "context", search: .ancestors)

@@ -27,7 +27,7 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   public let registrations: [UDIExplanation.Place]
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
-  /// Whether a context of the registrations, or else of the attachments, is also still alive. If so, something holds
+  /// Whether a context of the attachments, or else of the registrations, is also still alive. If so, something holds
   /// the context, which may be the only reason why the object is still alive.
   public let isContextAlive: Bool
   /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
@@ -68,11 +68,12 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   }
 
   private func describeObject() -> String {
-    let places =
-      registrations.isEmpty
-      ? "attached to \(attachments.map(\.place).joined(separator: "; to "))"
-      : "registered as \(registrations.map(\.description).joined(separator: "; as "))"
-    return "Still alive: the \(className) that was \(places). "
+    // A context in which an object is only bound does not hold it, so the one that it is attached to comes last.
+    let others = attachments.filter { attachment in !registrations.contains { $0.fullPath == attachment.fullPath } }
+    let registered = registrations.map(\.description).joined(separator: "; as ")
+    let attached = others.map(\.place).joined(separator: "; to ")
+    let places = [("registered as ", registered), ("attached to ", attached)].filter { !$1.isEmpty }.map(+)
+    return "Still alive: the \(className) that was \(places.joined(separator: "; and ")). "
       + (isContextAlive ? "So is that context. " : "") + describeHolder(isContextAlive ? "one of them" : "it")
   }
 
@@ -117,8 +118,8 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
         Attachment(
           fullPath: note.path, isContextAlive: note.isContextAlive, fileID: note.site?.fileID, line: note.site?.line)
       })
-    let isRegistered = !registrations.isEmpty
-    isContextAlive = subject.notes.contains { $0.isContextAlive && ($0.entry != nil) == isRegistered }
+    let isAttached = !attachments.isEmpty
+    isContextAlive = subject.notes.contains { $0.isContextAlive && ($0.entry == nil) == isAttached }
     fullPath = subject.fullPath
     providers = subject.providers
   }
