@@ -49,16 +49,18 @@ extension UDIContext {
   }
 
   /// Does the same for a request.
-  ///
-  /// - Parameter mustMake: Whether only a provider is an answer. If something else is found, or nothing, the lookup is
-  ///   left to `locate` (`lookAgain`).
   @inline(never)
-  func attempt(_ request: LookupRequest, mustMake: Bool = false, into memory: InstanceMemory) -> LookupAnswer {
-    let token = TypeToken.inlined(request.type)
-    let key = token.keyID(named: request.name)
-    let wanted = mustMake ? WantedType(casting: request.reach) : WantedType(token, request.reach)
+  func attempt(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    unsafe attempt(request.type, request.reach, named: request.name, search: request.search, into: memory.address)
+  }
+
+  /// Does the same if only a provider is an answer. If something else is found, or nothing, this leaves the lookup to
+  /// `locate` (`lookAgain`).
+  @inline(never)
+  func attemptToMake(_ request: LookupRequest, into memory: InstanceMemory) -> LookupAnswer {
+    let key = TypeToken.inlined(request.type).keyID(named: request.name)
+    let wanted = WantedType(casting: request.reach)
     let answer = withNode { unsafe $0.attempt(key, as: wanted, search: request.search, into: memory.address) }
-    if !mustMake { return answer }
     if case .provided(let entry) = answer, entry.kind.rawValue >= Entry.Kind.provider.rawValue { return answer }
     return .lookAgain
   }
@@ -98,26 +100,19 @@ extension UDIContext {
   /// - Parameters:
   ///   - answer: The result of the first step.
   ///   - reports: Whether to report a provider's failure.
-  ///   - asks: Whether a provider is asked for its instance; otherwise it is returned.
   ///   - asker: The object that looks something up; nil if the caller is not an object.
-  /// - Returns: The provider, if it was not to be asked; nil if the dependency has been written to memory.
   /// - Throws: `ProviderFailure`, or the error that a factory throws.
-  @discardableResult
   func complete(
     _ answer: consuming LookupAnswer, _ request: LookupRequest, with arguments: Arguments? = nil, reports: Bool,
-    asks: Bool = true, for asker: AnyObject? = nil, into memory: InstanceMemory
-  ) throws -> Provider? {
+    for asker: AnyObject? = nil, into memory: InstanceMemory
+  ) throws {
     while true {
       switch consume answer {
-      case .written: return nil
-      case .object(let object) where memory.write(object, as: request.type): return nil
+      case .written: return
+      case .object(let object) where memory.write(object, as: request.type): return
       case .nothing, .object: throw ProviderFailure.nothing
       case .provided(let entry):
-        if !asks, let provider = entry as? Provider {
-          try provider.reject(request.reach, arguments)
-          return provider
-        }
-        do { if try takeInstance(of: entry, request, with: arguments, into: memory) { return nil } } catch {
+        do { if try takeInstance(of: entry, request, with: arguments, into: memory) { return } } catch {
           if reports { report(error, from: entry, request, for: asker) }
           throw error
         }

@@ -106,7 +106,8 @@ extension UDIAttachment {
     if context == nil { context = try self.context(for: nil, isRequired: isRequired, request, of: owner) }
     guard let context else { return }
     if case .notBegun = answer {
-      answer = context.attempt(request, mustMake: arguments != nil || request.isFresh, into: memory)
+      let mustMake = arguments != nil || request.isFresh
+      answer = mustMake ? context.attemptToMake(request, into: memory) : context.attempt(request, into: memory)
       if case .written = answer { return }
     }
     do {

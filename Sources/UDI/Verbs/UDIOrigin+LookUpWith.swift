@@ -38,7 +38,7 @@ extension UDIOrigin {
     // A context that looks something up is not retained ("argument" in `Benchmarks/instructions`).
     switch self {
     case .context(let context):
-      let answer = context.attempt(request, mustMake: true, into: memory)
+      let answer = context.attemptToMake(request, into: memory)
       try context.finish(answer, request, with: arguments, isRequired: isRequired, for: nil, into: memory)
     case .object(let attachment, let owner):
       try attachment.find(request, with: arguments, isRequired: isRequired, for: owner, into: memory)

@@ -14,7 +14,7 @@ enum LookupAnswer {
   /// An entry has been found whose object has been released. It has to be withdrawn, and the lookup repeated.
   case dead
   /// The lookup has to be repeated under the tree lock, because it has to be recorded, or because it needs a provider
-  /// and has found none (`UDIContext.attempt`).
+  /// and has found none (`UDIContext.attemptToMake`).
   case lookAgain
   /// The lookup has not begun, because the object that asks does not hold its context (`UDIAttachment.attempt`). It
   /// begins in the object's effective context.

@@ -85,18 +85,36 @@ struct Demand: Sendable {
     return try withExtendedLifetime(made) { try exact(made.value, provider) }
   }
 
-  /// Takes the first two steps: finds an instance that is there, or the provider to ask. Makes nothing.
+  /// Takes the first two steps: finds an instance that is there, or the provider to ask. Makes nothing. The steps are
+  /// those of `UDIContext.complete`, but a provider is not asked here.
   @inline(never)
   func find() throws -> (present: Instance?, provider: Provider?) {
     let given = arguments?.arguments
-    var provider: Provider?
-    let present = try looking(isForFactory: true) {
+    var (present, provider): (Instance?, Provider?)
+    let found = try looking(isForFactory: true) {
       try Instance.written(as: request.type) { memory in
-        let answer = context.attempt(request, mustMake: given != nil, into: memory)
-        provider = try context.complete(answer, request, with: given, reports: false, asks: false, into: memory)
+        var answer =
+          given == nil ? context.attempt(request, into: memory) : context.attemptToMake(request, into: memory)
+        while true {
+          switch answer {
+          case .written: return
+          case .object(let object) where memory.write(object, as: request.type): return
+          case .nothing, .object: throw ProviderFailure.nothing
+          case .provided(let entry):
+            try entry.reject(request.reach, given)
+            provider = entry as? Provider
+            // Nil if the entry has left its context in the meantime.
+            if provider == nil, let instance = try entry.takeInstance(for: context, with: nil, isFresh: false) {
+              present = try exact(instance, entry)
+            }
+            if provider != nil || present != nil { return }
+          case .dead, .lookAgain, .notBegun: break
+          }
+          answer = context.locate(request, mustMake: given != nil, for: nil, into: memory)
+        }
       }
     }
-    return (present, provider)
+    return (present ?? found, provider)
   }
 
   /// An entry's instance as exactly the requested type.
