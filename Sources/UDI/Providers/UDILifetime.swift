@@ -193,7 +193,8 @@ public struct UDILifetime: Hashable, Sendable, CustomStringConvertible {
 /// before the reset. The storage does not keep the older one.
 ///
 /// A storage may release an instance at any time, so the context does not own its instances, and does not close them.
-/// Calling `onClose` on such a registration stops the program.
+/// Calling `onClose` on such a registration stops the program. To test a storage, use `expectStorageWorks` of
+/// `UDITesting`.
 public protocol UDIStorage: AnyObject, Sendable {
   /// Returns the instance that the storage keeps.
   ///
@@ -224,9 +225,17 @@ public struct UDIMade: Sendable {
   let generation: UInt
 
   var instance: Instance { owned.value }
+
   /// The instance, for leak traces.
   package var object: AnyObject { owned.value.object }
 
   /// Identifies the instance. Audits use this instead of `object`, because only `owned` can be released on any thread.
   package var objectID: ObjectIdentifier { withExtendedLifetime(owned) { ObjectIdentifier(owned.value.object) } }
+}
+
+extension UDIMade {
+  /// Wraps an object, for a test of a storage.
+  package init(_ object: some AnyObject & Sendable) {
+    self.init(owned: OwnedInstance(Instance(object), .anywhere), generation: 0)
+  }
 }
