@@ -5,13 +5,14 @@ import UDITesting
 
 /// Keeps an instance as a test says.
 private final class Kept: UDIStorage {
-  enum Fault { case none, keepsNothing, ignoresReset, keepsTheFirst, hidesOne, releasesUnderLock }
+  enum Fault { case none, keepsNothing, ignoresReset, keepsTheFirst, hidesOne, releasesUnderLock, resetsTenTimes }
 
   let fault: Fault
   private let lock = NSLock()
   // Guarded by `lock`.
   private nonisolated(unsafe) var made: UDIMade?
   private nonisolated(unsafe) var hidden: UDIMade?
+  private nonisolated(unsafe) var resets = 0
 
   init(_ fault: Fault) { self.fault = fault }
 
@@ -32,7 +33,10 @@ private final class Kept: UDIStorage {
   func reset() {
     if fault == .ignoresReset { return }
     if fault == .releasesUnderLock { return lock.withLock { unsafe made = nil } }
-    let old = lock.withLock { unsafe made.take() }
+    let old = lock.withLock {
+      unsafe resets += 1
+      return unsafe fault == .resetsTenTimes && resets > 10 ? nil : made.take()
+    }
     withExtendedLifetime(old) {}
   }
 }
@@ -57,6 +61,8 @@ private final class Kept: UDIStorage {
     #expect(try await texts(.hidesOne).contains(held))
     #expect(try await texts(.releasesUnderLock) == ["The storage has not returned within 0.3 seconds."])
     let shared = Kept(.ignoresReset)
+    let byThreads = try await texts(.resetsTenTimes)
+    #expect(byThreads.count == 2 && byThreads.allSatisfy { $0.contains("several threads") })
     // All who ask get the same storage, which the first check leaves with an instance.
     let found = try await issues {
       for _ in 1...2 { await expectStorageWorks { shared } }

@@ -47,7 +47,6 @@ final class PropertyLink {
   /// What a read looks up; nil if a value has been set.
   var lookup: LookupRequest? { withLockIfFilled { stamp == Self.pinned ? nil : request } }
 
-  @inline(__always)
   private func withLockIfFilled<Result>(_ body: () -> Result) -> Result {
     if isFilled { lock.lock() }
     defer { if isFilled { lock.unlock() } }
@@ -57,7 +56,6 @@ final class PropertyLink {
   // MARK: - Reading
 
   /// How the kept value is stored, if it is up to date and can be written at once.
-  @inline(__always)
   fileprivate func form(_ now: UInt) -> StoredForm? {
     guard stamp >= now, let form = kept?.form, form.isComplete else { return nil }
     return form
@@ -136,7 +134,6 @@ final class PropertyLink {
   }
 
   /// The kept value, if it is up to date. Call this in `withLockIfFilled`, and release the result afterwards.
-  @inline(__always)
   private func present(_ now: UInt) -> Instance? { stamp >= now ? kept ?? weaklyKept?() : nil }
 
   // MARK: - Keeping

@@ -31,6 +31,18 @@ private final class Early: UDIObject, @unchecked Sendable {
   func didAttachContext() { first = service }
 }
 
+/// Replaces its own property.
+private final class Fickle: UDIObject, @unchecked Sendable {
+  let _attachedContext = UDIAttachment()
+  @Linked var service: (any Service)?
+  @Linked(keeps: .never) var inLine: (any Service)?
+  func didAttachContext() {}
+  func replace() {
+    _service = Linked(search: .ancestors)
+    _inLine = Linked(keeps: .never)
+  }
+}
+
 private actor Desk: UDIObject {
   let _attachedContext = UDIAttachment()
   @Linked var service: (any Service)?
@@ -63,6 +75,18 @@ private final class Drawing: UDIObject {
 @Suite struct WrapperTests {
   let context = UDIContext(tag: "context")
   let service = Plain("service")
+
+  /// Reads do not retain what the property looks up, but a lookup does.
+  @Test func aFactoryMayReplaceThePropertyThatIsBeingRead() {
+    let fickle = Fickle().attached(to: context)
+    context.register((any Service).self, lifetime: .unique) {
+      fickle.replace()
+      return Plain("made")
+    }
+    #expect(fickle.service != nil && fickle.service != nil)
+    #expect(fickle.inLine != nil && fickle.inLine != nil)
+    context.unregister((any Service).self)
+  }
 
   @Test func eachFindsItFromTheObjectsContext() throws {
     let child = try context.makeChild(tag: "child")
@@ -204,6 +228,20 @@ private final class Drawing: UDIObject {
   @Test func offTheMainActorWhatIsNotSendableIsNoticed() async {
     let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
       let local = LocalConsumer().attached(to: UDIContext(tag: "x"))
+      onThreads(1) { _ in _ = local.local }
+    }
+    let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(output.contains("property of LocalConsumer: UDITests.Local is not Sendable"))
+  }
+
+  /// The short way of a read must not be taken for it.
+  @Test func offTheMainActorWhatIsKeptAndNotSendableIsNoticedToo() async {
+    let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+      let local = LocalConsumer().attached(to: UDIContext(tag: "x"))
+      await MainActor.run {
+        local.local = Counter()
+        if local.local == nil { fatalError("it is not kept") }
+      }
       onThreads(1) { _ in _ = local.local }
     }
     let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

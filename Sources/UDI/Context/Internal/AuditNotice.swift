@@ -25,10 +25,8 @@ package struct AuditNotice {
 
   /// Twice the number of running audits, plus 1 if there is something in `entered`.
   package static let listeners = Atomic<Int>(0)
-  @inline(__always)
   static var isOn: Bool { listeners.load(ordering: .relaxed) > 1 }
   /// Whether `noteEntering` has something to do.
-  @inline(__always)
   static var isEnteringNoted: Bool { listeners.load(ordering: .relaxed) > 0 }
 
   /// Passes a notice on to the audits. Guarded by the tree lock.
