@@ -64,20 +64,20 @@ public struct UDIUnmetNeeds: Error, Sendable, CustomStringConvertible {
   ///
   /// They keep no instance yet.
   public fileprivate(set) var unchecked: [UDIExplanation.Place] = []
-  /// The kinds of scopes for which something is registered, although there is no scope of the kind.
+
+  /// The registrations for a kind of scopes of which there is none in their context or below.
   ///
-  /// Such a kind may be misspelt. What is registered for it was looked up from a new scope.
-  public fileprivate(set) var kindsWithoutScope: [String] = []
+  /// They were checked as if looked up from a new scope. If a sample of each scope is there, the kind may be misspelt.
+  public fileprivate(set) var withoutScope: [UDIExplanation.Place] = []
 
   /// The number of failures, and each error once; then the optional parameters that are nil; then the registrations
-  /// that were not checked, and the kinds without a scope.
+  /// that were not checked, and those without a scope.
   public var description: String {
     var text = failures.isEmpty ? "All known needs are met." : UDIFailure.describe(failures, "cannot be made")
     if !nilParameters.isEmpty { text += "\n" + UDIFailure.describe(nilParameters, "must do without a parameter") }
     if !unchecked.isEmpty { text += "\nWhat closures need is not known:" + unchecked.map { "\n  \($0)" }.joined() }
-    if !kindsWithoutScope.isEmpty {
-      text += "\nThere is no scope of the kind \(kindsWithoutScope.map { quoted([$0]) }.joined(separator: ", or "))."
-    }
+    let strays = withoutScope.map { "\n  \($0)" }
+    if !strays.isEmpty { text += "\nNo scope below is of the kind of:" + strays.joined() }
     return text
   }
 }
@@ -130,8 +130,7 @@ private final class NeedsCheck {
       provider.map { $0.owner(asking: scope) === scope } ?? scope.isScope
     }
     if !scopes.isEmpty { return scopes.map { ($0, false) } }
-    let kind = provider?.scopeKind
-    if let kind, !result.kindsWithoutScope.contains(kind) { result.kindsWithoutScope.append(kind) }
+    if let provider, provider.scopeKind != nil { note(provider, in: \.withoutScope) }
     return [(context, provider != nil || !sequence(first: context, next: \.parent).contains(where: \.isScope))]
   }
 
@@ -148,7 +147,7 @@ private final class NeedsCheck {
   func check(_ provider: Provider, at place: Place) {
     let id = id(of: provider, at: place)
     guard checked.insert(id).inserted else { return }
-    guard let types = provider.parameterTypes(in: place.context) else { return note(provider) }
+    guard let types = provider.parameterTypes(in: place.context) else { return note(provider, in: \.unchecked) }
     for (index, type) in types.enumerated() {
       let wrapped = wrappedType(of: type)
       let need = (position: index + 1, type: wrapped ?? type, isOptional: wrapped != nil)
@@ -201,9 +200,11 @@ private final class NeedsCheck {
     if optional == nil { result.failures.append(failure) } else { result.nilParameters.append(failure) }
   }
 
-  /// Notes that it is not known what a provider needs, unless it has its instance already.
-  private func note(_ provider: Provider) {
-    if let place = provider.placeIfNotMade, !result.unchecked.contains(place) { result.unchecked.append(place) }
+  /// Adds a provider to a list of the result, unless it has its instance already.
+  private func note(_ provider: Provider, in list: WritableKeyPath<UDIUnmetNeeds, [UDIExplanation.Place]>) {
+    if let place = provider.placeIfNotMade, !result[keyPath: list].contains(place) {
+      result[keyPath: list].append(place)
+    }
   }
 }
 

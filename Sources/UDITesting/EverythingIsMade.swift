@@ -48,7 +48,7 @@ public func expectEverythingIsMade(
 
 extension UDIContext {
   /// This context and the contexts below, each with the kinds of scopes for which something is registered there,
-  /// although neither the context nor any below is such a scope.
+  /// although neither the context nor any below is such a scope. Often there are none.
   fileprivate var missingScopes: [(context: UDIContext, kinds: [String])] {
     ([self] + descendants).map { context in
       let branch = [context] + context.descendants

@@ -27,7 +27,7 @@ public func expectNeedsAreMet(
   by classes: AnyClass..., in context: UDIContext = AppContext, sourceLocation: SourceLocation = #_sourceLocation
 ) {
   for type in classes {
-    // A lookup of the type that names nothing else.
+    // Only the type is known, and no name or search.
     for need in Need.all(of: type) { need.check(context.explain(need.type), isRequestKnown: false, sourceLocation) }
   }
 }

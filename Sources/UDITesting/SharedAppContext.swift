@@ -23,12 +23,13 @@ enum SharedAppContext {
     guard root.withNode({ $0 == node }) else { return }
     let (key, site) = (entry.key, entry.site)
     let owner = unsafe owners.updateValue((test.id, test.displayName ?? test.name), forKey: key.id)
-    guard let owner, owner.test != test.id else { return }
+    guard let owner, owner.test != test.id, unsafe !warned.contains(site.fileID) else { return }
     // An override, a live binding or a provider.
     let isThere = node.allEntries.contains {
       $0.key.id == key.id && ($0 is InstanceEntry || $0 is Provider || $0.liveObject(&garbage) != nil)
     }
-    guard isThere, unsafe warned.insert(site.fileID).inserted else { return }
+    guard isThere else { return }
+    unsafe warned.insert(site.fileID)
     garbage.add(
       LateCall {
         Issue.record(

@@ -7,10 +7,10 @@ public import UDI
 /// The function fails the test if one of these is the case:
 ///
 /// - A new storage returns an instance.
-/// - The storage returns another instance than the one that was stored last.
+/// - The storage returns an instance other than the one that was stored last.
 /// - After a reset, the storage returns an instance, or something still holds one.
-/// - The storage does not return before the limit is over. For example, it holds a lock while it releases an instance,
-///   and the instance's `deinit` uses the storage. (A `Mutex` that is locked twice stops the program instead.)
+/// - The check takes longer than `limit`. For example, the storage holds a lock while it releases an instance, and the
+///   instance's `deinit` uses the storage. (A `Mutex` that is locked twice stops the program instead.)
 ///
 /// The storage is first used by one thread, and then by several at the same time. A storage may release an instance at
 /// any time, so one that keeps nothing passes, too.
@@ -20,21 +20,22 @@ public import UDI
 /// ```
 ///
 /// - Parameters:
-///   - limit: How long the check may take.
+///   - limit: How long the check may take. A storage that hangs keeps its threads.
 ///   - sourceLocation: The place at which the issues are recorded.
-///   - makeStorage: Makes a new storage each time. It is called on another thread.
+///   - makeStorage: Makes a new storage each time. It is called on another thread, which does not belong to the test.
 public func expectStorageWorks(
   limit: Duration = .seconds(10), sourceLocation: SourceLocation = #_sourceLocation,
   _ makeStorage: @escaping @Sendable () -> any UDIStorage
 ) async {
   let (failures, found) = AsyncStream.makeStream(of: Comment.self)
-  // The thread is left behind if the storage hangs. Issues are recorded here, because that thread belongs to no test.
-  DispatchQueue.global().async {
-    check(makeStorage()) { found.yield($0) }
+  // Issues are recorded here, because the other thread belongs to no test. Each queue has a thread of its own, so that
+  // a storage that hangs does not keep the limit from being noticed.
+  DispatchQueue(label: "expectStorageWorks").async {
+    checkByOneThread(makeStorage()) { found.yield($0) }
     checkByThreads(makeStorage()) { found.yield($0) }
     found.finish()
   }
-  DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(limit / .milliseconds(1)))) {
+  DispatchQueue(label: "limit", qos: .userInitiated).asyncAfter(deadline: .now() + limit / .seconds(1)) {
     found.yield("The storage has not returned within \(limit).")
     found.finish()
   }
@@ -56,7 +57,7 @@ private final class Sample: Sendable {
   deinit { onEnd() }
 }
 
-private func check(_ storage: any UDIStorage, _ fail: (Comment) -> Void) {
+private func checkByOneThread(_ storage: any UDIStorage, _ fail: (Comment) -> Void) {
   if storage.load() != nil { fail("A new storage returns an instance.") }
   weak var last: Sample?
   for hasBeenReset in [false, true] {
@@ -65,7 +66,7 @@ private func check(_ storage: any UDIStorage, _ fail: (Comment) -> Void) {
       let sample = Sample(in: storage)
       last = sample
       if let kept = storage.load(), kept.object !== sample {
-        fail("The storage returns another instance than the one that was stored last.")
+        fail("The storage returns an instance other than the one that was stored last.")
       }
     }
     // A reset may come more than once.

@@ -24,6 +24,19 @@ struct LeakedContextTests {
     #expect(found.count == 1 && found[0].description.hasPrefix(text))
   }
 
+  @Test("Of several contexts, the one that is alive is named")
+  func movedToAnotherContext() throws {
+    let found = try leaks {
+      let checkout = try AppContext.makeChild(tag: "Checkout")
+      let guest = Guest().attached(to: checkout)
+      AppContext.removeChild(checkout)
+      guest.attachedContext = AppContext
+      guest.bind(guest, as: Guest.self)
+      kept.add(guest)
+    }
+    #expect(found.count == 1 && found[0].description.contains("So is the context \"App\". "))
+  }
+
   @Test("An object that is only attached is found, with its class, the context, and the line where that is known")
   func onlyAttached() throws {
     let line = #line + 4

@@ -56,7 +56,7 @@ private final class Kept: UDIStorage {
     let returned = "After a reset, the storage returns an instance."
     let held = "After a reset, something still holds the instance that was stored last."
     #expect(try await texts(.ignoresReset).isSuperset(of: [returned, held]))
-    let other = "The storage returns another instance than the one that was stored last."
+    let other = "The storage returns an instance other than the one that was stored last."
     #expect(try await texts(.keepsTheFirst) == [other])
     #expect(try await texts(.hidesOne).contains(held))
     #expect(try await texts(.releasesUnderLock) == ["The storage has not returned within 0.3 seconds."])

@@ -10,8 +10,8 @@
 ///   freed, under the lock that guards the reference (see `Tree.swift`). Therefore, if the reference is read under this
 ///   lock, its object lives at least until the lock is released.
 /// - Something else holds the object for as long as the reference is used. For example, entries hold their keys, a
-///   thread holds its `Resolution`, and a link holds the provider whose factory it runs. A `TypeIdentity` is held for
-///   ever.
+///   thread holds its `Resolution`, an object holds the links of its properties, and a lookup holds the provider whose
+///   factory it runs. A `TypeIdentity` is held for ever.
 @safe
 struct Unretained<Object: AnyObject>: Hashable, CompactTableElement {
   private let reference: Unmanaged<Object>

@@ -72,7 +72,7 @@ public final class UDIContext: UDILinking, UDIFinder, Hashable, Sendable, Custom
   /// Marks this context, so that lookups that begin here are recorded.
   func recordLookups() { change { node, _ in node.recordLookups() } }
 
-  /// The path of the outermost context that is ending, of this one and those above; nil if this one is not.
+  /// Of this context and those above, the path of the outermost one that is ending; nil if this one is not.
   var endingPath: [String]? { change { node, _ in node.endingPath } }
 
   /// A text that names the context; unique among siblings.

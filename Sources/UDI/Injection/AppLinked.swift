@@ -49,7 +49,7 @@ public struct AppLinked<Dependency> {
     storage storage: ReferenceWritableKeyPath<Owner, AppLinked>
   ) -> Dependency? {
     @inline(__always)
-    get { unsafe readProperty(.passUnretained(owner[keyPath: storage].link), nil, of: owner) }
+    get { unsafe readProperty(of: owner, nil, .passUnretained(owner[keyPath: storage].link)) }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }

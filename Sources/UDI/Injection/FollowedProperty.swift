@@ -31,7 +31,7 @@ final class FollowedProperty: @unchecked Sendable {
   @_alwaysEmitIntoClient @inline(__always)
   func value<Dependency>(_ attachment: UDIAttachment, of owner: AnyObject) -> Dependency? {
     if isObserved { return observe(attachment, of: owner) }
-    return unsafe readProperty(.passUnretained(link), attachment, of: owner)
+    return unsafe readProperty(of: owner, attachment, .passUnretained(link))
   }
 
   @usableFromInline
@@ -40,7 +40,7 @@ final class FollowedProperty: @unchecked Sendable {
     let (context, isGone) = attachment.state
     let start = isGone ? nil : context ?? AppContext
     return observe(from: start, for: attachment, since: stamp) {
-      unsafe readProperty(.passUnretained(link), attachment, of: owner)
+      unsafe readProperty(of: owner, attachment, .passUnretained(link))
     }
   }
 

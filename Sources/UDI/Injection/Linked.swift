@@ -61,7 +61,7 @@ public struct Linked<Dependency> {
     storage storage: ReferenceWritableKeyPath<Owner, Linked>
   ) -> Dependency? {
     @inline(__always)
-    get { unsafe readProperty(.passUnretained(owner[keyPath: storage].link), owner._attachedContext, of: owner) }
+    get { unsafe readProperty(of: owner, owner._attachedContext, .passUnretained(owner[keyPath: storage].link)) }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }
 }

@@ -61,11 +61,10 @@ final class PropertyLink {
     return form
   }
 
-  /// Does the same as `readProperty`, whether the dependency has to be looked up, or cannot be written at once.
+  /// The rest of `readProperty`: gives the kept value, whatever its form, or looks the dependency up.
   fileprivate func lookUp(
     _ attachment: UDIAttachment?, of owner: AnyObject, _ now: UInt, into memory: UnsafeMutableRawPointer
   ) {
-    checkIsolation(of: owner)
     let memory = unsafe InstanceMemory(address: memory)
     do {
       var given = withLockIfFilled { present(now) }
@@ -126,8 +125,8 @@ final class PropertyLink {
 
   /// Stops the program, even in release builds, if the dependency is not `Sendable` and this code is not on the main
   /// actor. The compiler does not check on which actor a property with a wrapper is used.
-  @inline(__always)
-  private func checkIsolation(of owner: AnyObject) {
+  @inline(never)
+  fileprivate func checkIsolation(of owner: AnyObject) {
     if request.reach == .anywhere { return }
     let site = request.site
     _ = isIsolatedToMainActor(request.type, "\(site.fileID):\(site.line): property of \(Swift.type(of: owner)): ")
@@ -181,49 +180,48 @@ final class PropertyLink {
 // MARK: - Reads
 
 // These are functions rather than methods. The caller of a method would have to retain and release the link, which
-// takes longer than the rest of a read.
+// takes longer than the rest of a read. The link is their last argument, because the owner's own code, which might
+// replace the property, runs while the attachment is read.
 
 /// Reads the dependency of an object. This is what clients compile of a read.
 ///
-/// - Parameter attachment: The object's attachment; nil to look in `AppContext`.
+/// - Parameters:
+///   - attachment: The object's attachment; nil to look in `AppContext`.
+///   - link: What the property looks up. The owner holds it.
 /// - Returns: Nil if there is no dependency. If it is required, the program has stopped instead.
 @_alwaysEmitIntoClient @inline(__always)
 func readProperty<Dependency>(
-  _ link: Unmanaged<PropertyLink>, _ attachment: UDIAttachment?, of owner: AnyObject
+  of owner: AnyObject, _ attachment: UDIAttachment?, _ link: Unmanaged<PropertyLink>
 ) -> Dependency? {
   var found: Dependency?
   unsafe withUnsafeMutablePointer(to: &found) {
-    unsafe readProperty(link, attachment, of: owner, into: UnsafeMutableRawPointer($0))
+    unsafe readProperty(of: owner, attachment, link, into: UnsafeMutableRawPointer($0))
   }
   return found
 }
 
-/// Reads the dependency of an object, and writes it to memory. If none is found, the memory is not changed.
+/// Does the same, and writes the dependency to memory. If none is found, the memory is not changed.
 ///
-/// - Parameters:
-///   - link: What the property looks up. The caller need not hold it.
-///   - attachment: The object's attachment; nil to look in `AppContext`.
-///   - memory: The memory of an optional of the type. It must contain nil.
+/// - Parameter memory: The memory of an optional of the type. It must contain nil.
 @usableFromInline
 func readProperty(
-  _ link: Unmanaged<PropertyLink>, _ attachment: UDIAttachment?, of owner: AnyObject,
+  of owner: AnyObject, _ attachment: UDIAttachment?, _ link: Unmanaged<PropertyLink>,
   into memory: UnsafeMutableRawPointer
 ) {
   let now = attachment?.stamp ?? PropertyLink.pinned
-  // Most reads end here. The only retain is the one for the caller's reference. The owner has the link until the
-  // owner's code or a factory runs.
   let held = unsafe Unretained(link)
-  if held.read({ $0.request.reach == .anywhere }) {
-    if !held.read(\.isFilled) {
-      if let form = held.read({ $0.form(now) }) { return unsafe form.write(to: memory) }
-    } else {
-      held.read { $0.lock.lock() }
-      if let form = held.read({ $0.form(now) }) {
-        unsafe form.write(to: memory)
-        return held.read { $0.lock.unlock() }
-      }
-      held.read { $0.lock.unlock() }
+  if held.read({ $0.request.reach == .mainActor }) { held.read { $0.checkIsolation(of: owner) } }
+  // Most reads end here. The only retain is the one for the caller's reference.
+  if !held.read(\.isFilled) {
+    if let form = held.read({ $0.form(now) }) { return unsafe form.write(to: memory) }
+  } else {
+    held.read { $0.lock.lock() }
+    if let form = held.read({ $0.form(now) }) {
+      unsafe form.write(to: memory)
+      return held.read { $0.lock.unlock() }
     }
+    held.read { $0.lock.unlock() }
   }
+  // A factory might replace the owner's property, so the link is retained from here on.
   unsafe held.object.lookUp(attachment, of: owner, now, into: memory)
 }

@@ -60,7 +60,7 @@ public struct Required<Dependency> {
     @inline(__always)
     get {
       let found: Dependency? = unsafe readProperty(
-        .passUnretained(owner[keyPath: storage].link), owner._attachedContext, of: owner)
+        of: owner, owner._attachedContext, .passUnretained(owner[keyPath: storage].link))
       // A required dependency is there, or else the program has stopped.
       return unsafe found.unsafelyUnwrapped
     }

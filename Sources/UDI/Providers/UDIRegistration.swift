@@ -215,12 +215,14 @@ extension UDIContext {
   private func registrations<Dependency>(
     of type: Dependency.Type, _ search: UDISearch?, _ reach: UDIReach
   ) -> [UDIRegistration<Dependency>] {
-    let found = withNode { $0.registrations(of: .of(type), search) }
-    // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
-    // reference in a child's node when it loses the child.
-    change { node, _ in if node.parent == nil { node.remember(self) } }
-    let lister = WeakEntry(StoredForm(address: Unretained(self).address, words: (0, 0), wordCount: 0))
-    return found.map { UDIRegistration(entry: $0, askedReach: reach, lister: lister) }
+    withNode { node in
+      let found = node.registrations(of: .of(type), search)
+      // Only a root has to store the reference to its context. A parent holds its children's contexts, and stores the
+      // reference in a child's node when it loses the child.
+      change { node, _ in if node.parent == nil { node.remember(self) } }
+      let lister = WeakEntry(StoredForm(address: Unretained(self).address, words: (0, 0), wordCount: 0))
+      return found.map { UDIRegistration(entry: $0, askedReach: reach, lister: lister) }
+    }
   }
 }
 

@@ -27,8 +27,8 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   public let registrations: [UDIExplanation.Place]
   /// The contexts that the object was attached to, in order.
   public let attachments: [Attachment]
-  /// Whether a context of the attachments, or else of the registrations, is also still alive. If so, something holds
-  /// the context, which may be the only reason why the object is still alive.
+  /// Whether a context of the attachments or, if there are none, of the registrations is also still alive. If so,
+  /// something holds the context, which may be the only reason why the object is still alive.
   public let isContextAlive: Bool
   /// If a context has leaked, the tags of the contexts from the root to this one, both included; otherwise nil.
   public let fullPath: [String]?
@@ -68,13 +68,18 @@ public struct UDILeak: Sendable, Equatable, CustomStringConvertible {
   }
 
   private func describeObject() -> String {
-    // A context in which an object is only bound does not hold it, so the one that it is attached to comes last.
+    // The object holds the context that it is attached to, and not one in which it is only bound.
     let others = attachments.filter { attachment in !registrations.contains { $0.fullPath == attachment.fullPath } }
     let registered = registrations.map(\.description).joined(separator: "; as ")
     let attached = others.map(\.place).joined(separator: "; to ")
     let places = [("registered as ", registered), ("attached to ", attached)].filter { !$1.isEmpty }.map(+)
-    return "Still alive: the \(className) that was \(places.joined(separator: "; and ")). "
-      + (isContextAlive ? "So is that context. " : "") + describeHolder(isContextAlive ? "one of them" : "it")
+    var text = "Still alive: the \(className) that was \(places.joined(separator: "; and ")). "
+    if isContextAlive {
+      let last = others.last?.fullPath ?? registrations.last?.fullPath
+      let alive = attachments.last(where: \.isContextAlive)?.fullPath ?? last
+      text += alive == last ? "So is that context. " : "So is the context \(alive.map(quoted) ?? ""). "
+    }
+    return text + describeHolder(isContextAlive ? "one of them" : "it")
   }
 
   private func describeHolder(_ held: String) -> String {

@@ -284,8 +284,9 @@ import UDIInspector
     root.register(OfRoom.self, lifetime: .scope("room"), using: OfRoom.init)
     #expect(root.unmetNeeds().failures.isEmpty)
     // One of the kinds may be misspelt.
-    #expect(root.unmetNeeds().kindsWithoutScope == ["session", "room"])
-    #expect(root.unmetNeeds().description.hasSuffix("\nThere is no scope of the kind \"session\", or \"room\"."))
+    #expect(root.unmetNeeds().withoutScope.map(\.finding.key).count == 2)
+    let text = root.unmetNeeds().description
+    #expect(text.contains("No scope below is of the kind of:\n  ") && text.contains("OfRoom in \"root\", at "))
     root.register(Captive.self, lifetime: .scope("session"), using: Captive.init)
     let session = try root.makeScope(tag: "session")
     let unmet = root.unmetNeeds().failures.map { ($0.error as? UDILinkError)?.cause }
@@ -294,7 +295,7 @@ import UDIInspector
     root.unregister(Captive.self)
     let room = try session.makeScope(tag: "room")
     #expect(root.unmetNeeds().failures.isEmpty && room.unmetNeeds().failures.isEmpty)
-    #expect(root.unmetNeeds().kindsWithoutScope.isEmpty)
+    #expect(root.unmetNeeds().withoutScope.isEmpty)
     // A room outside all sessions.
     try root.makeScope(tag: "room")
     #expect(root.unmetNeeds().failures.map(\.fullPath) == [["root", "room"]])

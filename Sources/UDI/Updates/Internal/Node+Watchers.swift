@@ -18,7 +18,8 @@ extension Node {
     Resolution.present?.read(\.watcherOfNeeds)?.object.noteNeed(key(), search, findsAll: findsAll, from: self)
   }
 
-  /// Notes a lookup if it is a need that the watcher knows, and that has not changed. Not under the tree lock.
+  /// Notes a lookup if it is a need that the watcher knows, and that has not changed. Do not call this under the tree
+  /// lock.
   ///
   /// - Returns: False for any other need, and if another thread is changing the tree; true also if the lookup is no
   ///   need. (If a need changes before the lookup, the watcher is notified, and looks again.)

@@ -27,7 +27,7 @@ extension Watcher {
       var newest: UInt? = .max
       let provider = entry as? Provider
       if let provider, !isKeptOnly || isNew(provider) {
-        do { instance = try await ask(provider, in: context) } catch {
+        do { instance = try await self.instance(of: provider, in: context) } catch {
           if case ProviderFailure.nothing = error, !findsAll { return nil }
           failure = error is UDILinkError ? error : nil
           if Task.isCancelled { return nil }
@@ -78,7 +78,8 @@ extension Watcher {
   /// Has a provider give its instance, on the actor where that has to be made.
   ///
   /// - Throws: `ProviderFailure.nothing` if the provider has left its context; any other error if there is no instance.
-  nonisolated(nonsending) private func ask(_ provider: Provider, in context: UDIContext) async throws -> Instance {
+  nonisolated(nonsending) private func instance(of provider: Provider, in context: UDIContext) async throws -> Instance
+  {
     let demand = Demand(context: context, request: request, watcher: self)
     do {
       guard let made = try await provider.obtain(demand) else { throw ProviderFailure.nothing }

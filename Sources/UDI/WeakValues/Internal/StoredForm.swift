@@ -42,12 +42,12 @@ struct StoredForm {
   /// - Parameter memory: Uninitialised memory for a value of the form's type.
   @inline(__always)
   func write(to memory: UnsafeMutableRawPointer) {
-    // Nothing follows the retain, so that in a caller that ends with this call, no register has to be saved for it.
+    // The retain comes last, so that a caller which ends with this call can jump to it, and saves no registers.
     unsafe writeWords(to: memory)
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)
   }
 
-  /// Does the same with a reference that the memory takes over, instead of a new one.
+  /// Does the same with a reference to the form's object, which the memory takes over, instead of a new one.
   @inline(__always)
   func write(_ object: consuming AnyObject, to memory: UnsafeMutableRawPointer) {
     unsafe memory.initializeMemory(as: AnyObject.self, to: object)

@@ -37,9 +37,8 @@ struct Isolation: Sendable {
     if let first, let second, first !== second {
       fatalError(
         """
-        \(site.fileID):\(site.line): the closures and types given here belong to two actors, \(describe(first)) and \
-        \(describe(second)). Write closures for one actor, or for none. What is not Sendable belongs to the main \
-        actor: make the type Sendable, or write the closures in main-actor code.
+        \(site.fileID):\(site.line): the closures given here belong to two actors, \(describe(first)) and \
+        \(describe(second)). Both are called where the instance is made: write them for the same actor, or for none.
         """)
     }
     return Isolation(first ?? second ?? (caller === MainActor.shared ? caller : nil))
@@ -61,7 +60,15 @@ struct Isolation: Sendable {
   ///
   /// - Precondition: The closures belong to no actor other than the main actor.
   @inline(never) static func onMainActor(_ actor: (any Actor)?, at site: UDICallSite) -> Isolation {
-    of(MainActor.shared, actor, in: nil, at: site)
+    if let other = actor, other !== MainActor.shared {
+      fatalError(
+        """
+        \(site.fileID):\(site.line): a closure given here belongs to \(describe(other)), but receives or makes \
+        something that is not Sendable and so stays on the main actor. Make the type Sendable, or write the closure in \
+        main-actor code.
+        """)
+    }
+    return .mainActor
   }
 
   /// Whether the closures may be called here.

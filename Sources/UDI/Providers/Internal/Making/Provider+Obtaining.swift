@@ -28,8 +28,10 @@ extension Provider {
     if let stored = keeper.custom?.load() { return .found(stored) }
     if Task.isCancelled { throw CancellationError() }
     let claim = try keeper.claim(for: context, by: .task(asker, through: []), isPreparing: !isAsynchronous)
-    // A task begins a creation that it waits for.
-    guard case .make(let creation as AsyncCreation, let waiter?) = claim else { return claim }
+    guard case .make(let new, let waiter) = claim else { return claim }
+    guard let creation = new as? AsyncCreation, let waiter else {
+      preconditionFailure("a task begins a creation that it waits for")
+    }
     let owner = creation.owner ?? context
     creation.start { [self] in
       do {
