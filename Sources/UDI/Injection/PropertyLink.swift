@@ -63,9 +63,8 @@ final class PropertyLink {
 
   /// The rest of `readProperty`: gives the kept value, whatever its form, or looks the dependency up.
   fileprivate func lookUp(
-    _ attachment: UDIAttachment?, of owner: AnyObject, _ now: UInt, into memory: UnsafeMutableRawPointer
+    _ attachment: UDIAttachment?, of owner: AnyObject, _ now: UInt, into memory: InstanceMemory
   ) {
-    let memory = unsafe InstanceMemory(address: memory)
     do {
       var given = withLockIfFilled { present(now) }
       if given == nil {
@@ -104,14 +103,14 @@ final class PropertyLink {
   /// - Throws: If the dependency is required and there is none.
   private func look(_ attachment: UDIAttachment?, for owner: AnyObject, into memory: InstanceMemory) throws {
     let (type, reach, name, search, site) = (request.type, request.reach, request.name, request.search, request.site)
-    let memory = unsafe memory.address
     if let attachment, isFilled {
-      try unsafe attachment._findOrThrow(type, reach, named: name, search: search, at: site, for: owner, into: memory)
+      try unsafe attachment._findOrThrow(
+        type, reach, named: name, search: search, at: site, for: owner, into: memory.address)
     } else if let attachment {
-      unsafe attachment._find(type, reach, named: name, search: search, at: site, for: owner, into: memory)
+      unsafe attachment._find(type, reach, named: name, search: search, at: site, for: owner, into: memory.address)
     } else {
       let app = AppContext
-      unsafe app._find(type, reach, named: name, search: search, at: site, for: app, into: memory)
+      unsafe app._find(type, reach, named: name, search: search, at: site, for: app, into: memory.address)
     }
   }
 
@@ -209,19 +208,19 @@ func readProperty(
   into memory: UnsafeMutableRawPointer
 ) {
   let now = attachment?.stamp ?? PropertyLink.pinned
-  let held = unsafe Unretained(link)
+  let (held, memory) = unsafe (Unretained(link), InstanceMemory(address: memory))
   if held.read({ $0.request.reach == .mainActor }) { held.read { $0.checkIsolation(of: owner) } }
   // Most reads end here. The only retain is the one for the caller's reference.
   if !held.read(\.isFilled) {
-    if let form = held.read({ $0.form(now) }) { return unsafe form.write(to: memory) }
+    if let form = held.read({ $0.form(now) }) { return memory.write(form) }
   } else {
     held.read { $0.lock.lock() }
     if let form = held.read({ $0.form(now) }) {
-      unsafe form.write(to: memory)
+      memory.write(form)
       return held.read { $0.lock.unlock() }
     }
     held.read { $0.lock.unlock() }
   }
   // A factory might replace the owner's property, so the link is retained from here on.
-  unsafe held.object.lookUp(attachment, of: owner, now, into: memory)
+  held.object.lookUp(attachment, of: owner, now, into: memory)
 }

@@ -59,10 +59,9 @@ public struct Required<Dependency> {
   ) -> Dependency {
     @inline(__always)
     get {
-      let found: Dependency? = unsafe readProperty(
-        of: owner, owner._attachedContext, .passUnretained(owner[keyPath: storage].link))
       // A required dependency is there, or else the program has stopped.
-      return unsafe found.unsafelyUnwrapped
+      unsafe (readProperty(of: owner, owner._attachedContext, .passUnretained(owner[keyPath: storage].link))
+        as Dependency?).unsafelyUnwrapped
     }
     set { owner[keyPath: storage].link.set(newValue, of: owner) }
   }

@@ -43,6 +43,7 @@ class Lookout: @unchecked Sendable {
   final var id: UInt64 { findsAll ? key.type.idOfAllKeys : key.id }
 
   /// Whether this is the need for a key, or for all of a type, that begins at a node.
+  @inline(__always)
   final func isLookup(of id: UInt64, _ direction: UDISearch, from node: Node) -> Bool {
     self.id == id && start == node && self.direction == direction
   }

@@ -114,6 +114,7 @@ extension Watcher {
   }
 
   /// The place of a need; nil if the watcher does not know it.
+  @inline(__always)
   private func place(of id: UInt64, _ direction: UDISearch, from node: Node) -> Int? {
     let next = needs.next
     if next < needs.all.count && needs.all[next].isLookup(of: id, direction, from: node) { return next }
@@ -121,6 +122,7 @@ extension Watcher {
   }
 
   /// Counts the need at a place among those that have been noted.
+  @inline(__always)
   private func meet(_ index: Int) {
     needs.next = index + 1
     if index < needs.count { return }

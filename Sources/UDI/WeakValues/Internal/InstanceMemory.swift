@@ -7,6 +7,10 @@
 struct InstanceMemory {
   let address: UnsafeMutableRawPointer
 
+  /// Writes a value of a form. The dependency from which the form was made must be known to be alive.
+  @inline(__always)
+  func write(_ form: StoredForm) { unsafe form.write(to: address) }
+
   /// Writes an instance or nil.
   ///
   /// - Returns: Whether there is an instance.

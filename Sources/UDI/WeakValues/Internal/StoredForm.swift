@@ -54,7 +54,7 @@ struct StoredForm {
     unsafe writeWords(to: memory)
   }
 
-  @unsafe @inline(__always)
+  @inline(__always)
   private func writeWords(to memory: UnsafeMutableRawPointer) {
     let word = MemoryLayout<UInt>.size
     if wordCount == 2 {
